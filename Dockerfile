@@ -1,5 +1,6 @@
-# Two images without a shell, run as a non-root user:
-#   docker build --target worker .     the Temporal worker
+# Three images without a shell, run as a non-root user:
+#   docker build --target worker .     the Temporal worker, and the codec server
+#   docker build --target cli .        the CLI armature, for pipelines and jobs
 #   docker build --target armsim .     the ARM simulator
 # Digest of the index, as several public repositories pin this tag (read 2026-11-22, for
 # example kubeswift-spin and cozyplane), not from the registry; make digests resolves it.
@@ -15,6 +16,7 @@ ARG TARGETARCH
 ENV GOOS=$TARGETOS GOARCH=$TARGETARCH
 ENV CGO_ENABLED=0 GOFLAGS=-buildvcs=false GOTOOLCHAIN=local
 RUN go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/ ./worker \
+ && go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/armature ./starter \
  && go build -trimpath -ldflags "-s -w" -o /out/armsim ./armsim/cmd \
  && mkdir /empty
 
@@ -23,6 +25,14 @@ COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
 COPY --from=build /out/worker /worker
 USER 65532:65532
 ENTRYPOINT ["/worker"]
+
+FROM scratch AS cli
+COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
+COPY --from=build /out/armature /armature
+# Mount manifests here: docker run -v "$PWD:/work:ro" ... validate -f .
+WORKDIR /work
+USER 65532:65532
+ENTRYPOINT ["/armature"]
 
 FROM scratch AS armsim
 COPY --from=build /out/armsim /armsim

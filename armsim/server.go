@@ -23,8 +23,12 @@ import (
 type ListenOptions struct {
 	// Address is host:port; empty means 127.0.0.1:0.
 	Address string
-	// TLS serves HTTPS with a certificate of a CA made for this server.
+	// TLS serves HTTPS, with a certificate of a CA made for this server unless
+	// CertificateFile is set.
 	TLS bool
+	// CertificateFile and KeyFile are a certificate and its key in PEM, for clients that
+	// trust its CA already. Both are set, or neither.
+	CertificateFile, KeyFile string
 	// CAFile is the file to which the CA is written in PEM; empty keeps the CA in
 	// memory only.
 	CAFile string
@@ -91,7 +95,7 @@ func checkAddress(o ListenOptions) error {
 // secure wraps the listener in TLS and writes the CA file. It offers HTTP/1.1 only,
 // because a fault that closes one connection must not affect other requests.
 func (s *Server) secure(listener net.Listener, o ListenOptions) (net.Listener, error) {
-	certificate, ca, err := newCertificate(o.Hosts)
+	certificate, ca, err := serverCertificate(o)
 	if err == nil && o.CAFile != "" {
 		err = writeFileAtomically(o.CAFile, ca)
 	}
@@ -102,6 +106,21 @@ func (s *Server) secure(listener net.Listener, o ListenOptions) (net.Listener, e
 	return tls.NewListener(listener, &tls.Config{
 		Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
 	}), nil
+}
+
+// serverCertificate returns the certificate of the options with the CA that clients trust
+// in PEM, nil for a certificate from a file.
+func serverCertificate(o ListenOptions) (certificate tls.Certificate, ca []byte, err error) {
+	if o.CertificateFile == "" && o.KeyFile == "" {
+		return newCertificate(o.Hosts)
+	}
+	if o.CAFile != "" {
+		return certificate, nil, errors.New("serve HTTPS: with a certificate of its own the server has no CA to write: leave the CA file out")
+	}
+	if certificate, err = tls.LoadX509KeyPair(o.CertificateFile, o.KeyFile); err != nil {
+		return certificate, nil, fmt.Errorf("read certificate: %w", err)
+	}
+	return certificate, nil, nil
 }
 
 // writeFileAtomically writes a file so that a reader never sees half of it.

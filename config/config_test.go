@@ -19,7 +19,7 @@ func clean(t *testing.T) {
 	t.Helper()
 	for _, assignment := range os.Environ() {
 		name, value, _ := strings.Cut(assignment, "=")
-		if strings.HasPrefix(name, "ARMATURE_") || strings.HasPrefix(name, "AZURE_") {
+		if strings.HasPrefix(name, "ARMATURE_") || strings.HasPrefix(name, "AZURE_") || name == "KUBERNETES_SERVICE_HOST" {
 			t.Setenv(name, value) // restores it after the test
 			if err := os.Unsetenv(name); err != nil {
 				t.Fatal(err)

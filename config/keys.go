@@ -8,6 +8,15 @@ const envPrefix = "ARMATURE_"
 // FileVariable is the variable with the path of the config file; --config overrides it.
 const FileVariable = envPrefix + "CONFIG"
 
+const (
+	listenKey = "http.listen"
+	// podVariable is in the environment of every container of a pod.
+	podVariable = "KUBERNETES_SERVICE_HOST"
+	// podListen is the default of listenKey in a pod: probes and Prometheus come from the
+	// node and other pods, which do not reach a loopback address.
+	podListen = ":9464"
+)
+
 // key is one row of the configuration: its name in the file, its default as text, and
 // its meaning.
 type key struct {
@@ -23,7 +32,7 @@ func keys() []key {
 		{"task-queue", "armature", "Temporal task queue to serve"},
 		{"log.level", "info", "debug, info, warn or error"},
 		{"log.format", "json", "json or text"},
-		{"http.listen", "127.0.0.1:9464", "host:port of /healthz, /readyz and /metrics; empty disables them"},
+		{listenKey, "127.0.0.1:9464", "host:port of /healthz, /readyz and /metrics; in a pod of Kubernetes " + podListen + " (all addresses) is the default, where probes reach it; empty disables them"},
 		{"azure.cloud", CloudPublic, "public, government, china or custom"},
 		{"azure.endpoint", "", "ARM endpoint of a custom cloud: https://host[:port]"},
 		{"azure.audience", "", "token audience of a custom cloud; empty is the endpoint"},

@@ -43,6 +43,9 @@ func Load(args []string) (Config, error) {
 	if loaded.separatesSecrets() && !isStated(v, flags, secretsKey+"env-prefix") {
 		loaded.Secrets.EnvPrefix = ""
 	}
+	if os.Getenv(podVariable) != "" && !isStated(v, flags, listenKey) {
+		loaded.HTTP.Listen = podListen
+	}
 	errs = append(errs, loaded.unknownVariables()...)
 	// A key that cannot be decoded has its default: reported once, not again for that.
 	var unreadableKeys []string

@@ -80,7 +80,9 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	flags.Usage = func() { usage(flags, stderr) }
 	flags.StringVar(&set.listen.Address, "listen", "127.0.0.1:4545", "host:port to listen on")
 	flags.BoolVar(&set.listen.AllowRemote, "allow-remote", false, "listen beyond loopback; any client that reaches the port controls the simulator")
-	flags.BoolVar(&set.listen.TLS, "https", false, "serve HTTPS with a certificate of a new CA")
+	flags.BoolVar(&set.listen.TLS, "https", false, "serve HTTPS with a certificate of a new CA, or with --cert")
+	flags.StringVar(&set.listen.CertificateFile, "cert", "", "certificate for --https (PEM), with --key; instead of a new CA")
+	flags.StringVar(&set.listen.KeyFile, "key", "", "key of --cert (PEM)")
 	flags.StringVar(&set.listen.CAFile, "ca-out", "", "write the CA to this file (PEM)")
 	flags.StringVar(&caDir, "cert-dir", "", "write the CA to ca.pem in this folder; instead of --ca-out")
 	flags.StringVar(&hosts, "hosts", "", "further host names in the certificate, comma-separated")
@@ -110,6 +112,9 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	}
 	if set.simulator.TimeScale <= 0 {
 		return set, fmt.Errorf("read flags: --time-scale %g must be positive", set.simulator.TimeScale)
+	}
+	if own := set.listen.CertificateFile != ""; own != (set.listen.KeyFile != "") || own && !set.listen.TLS {
+		return set, errors.New("read flags: --cert needs --key and --https")
 	}
 	// The secret comes from the environment, because process lists show arguments.
 	set.simulator.ClientSecret = getenv("ARMSIM_CLIENT_SECRET")

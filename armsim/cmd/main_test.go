@@ -3,10 +3,17 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/armature-io/armature/armsim"
 )
@@ -80,6 +87,59 @@ func TestServesUntilStopped(t *testing.T) {
 	if !strings.Contains(out.String(), "url=https://") || strings.Contains(out.String(), "hidden-secret") {
 		t.Errorf("wrong log: %s", out.String())
 	}
+}
+
+// A certificate that clients trust already, such as one of a Kubernetes Secret, replaces the new CA.
+func TestServesWithACertificate(t *testing.T) {
+	certificate, key := writeCertificate(t)
+	for name, args := range map[string][]string{
+		"without a key": {"--https", "--cert", certificate},
+		"without TLS":   {"--cert", certificate, "--key", key},
+		"and a CA":      {"--https", "--cert", certificate, "--key", key, "--ca-out", filepath.Join(t.TempDir(), "ca.pem"), "--listen", "127.0.0.1:0"},
+	} {
+		var out bytes.Buffer
+		if code := run(context.Background(), args, func(string) string { return "" }, &out); code == 0 {
+			t.Errorf("%s: exit code 0\n%s", name, out.String())
+		}
+	}
+	server, err := armsim.New(armsim.Options{}).Listen(armsim.ListenOptions{TLS: true, CertificateFile: certificate, KeyFile: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	var out bytes.Buffer
+	args := []string{"--probe", "--https", "--cert", certificate, "--key", key, "--listen", strings.TrimPrefix(server.URL(), "https://")}
+	if code := run(context.Background(), args, func(string) string { return "" }, &out); code != 0 {
+		t.Errorf("a client that trusts the certificate is not served: %s", out.String())
+	}
+}
+
+// writeCertificate writes a certificate for localhost and its key, and returns the files.
+func writeCertificate(t *testing.T) (certificate, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"}, NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate, key = filepath.Join(t.TempDir(), "tls.crt"), filepath.Join(t.TempDir(), "tls.key")
+	for path, block := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: encoded}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return certificate, key
 }
 
 func TestHelp(t *testing.T) {

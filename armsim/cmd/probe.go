@@ -28,13 +28,17 @@ func probe(ctx context.Context, o armsim.ListenOptions) error {
 	defer transport.CloseIdleConnections()
 	if o.TLS {
 		url = "https://localhost:" + port + "/_sim/health"
-		pem, err := os.ReadFile(o.CAFile)
+		file := o.CAFile
+		if file == "" {
+			file = o.CertificateFile // a certificate is trusted as its own CA
+		}
+		pem, err := os.ReadFile(file)
 		if err != nil {
 			return fmt.Errorf("read CA: %w", err)
 		}
 		roots := x509.NewCertPool()
 		if !roots.AppendCertsFromPEM(pem) {
-			return errors.New("read CA: " + o.CAFile + " contains no certificate")
+			return errors.New("read CA: " + file + " contains no certificate")
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	}

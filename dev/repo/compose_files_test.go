@@ -29,30 +29,43 @@ func stages(t *testing.T) map[string]string {
 	return found
 }
 
-// Our images have the targets that compose builds, start from nothing, bring no
-// shell, and have a user that is not root.
+// Our images contain and start their program, start from nothing, bring no shell, and have a
+// user that is not root; compose builds targets and arguments that exist.
 func TestImages(t *testing.T) {
 	user := regexp.MustCompile(`(?m)^USER [1-9]\d*:[1-9]\d*$`)
 	copied := regexp.MustCompile(`(?m)^COPY --from=(\S+)`)
+	entry := map[string]string{"worker": "/worker", "cli": "/armature", "armsim": "/armsim"}
 	all := stages(t)
+	for name, stage := range all {
+		if name == "build" {
+			continue
+		}
+		if !user.MatchString(stage) || !strings.HasPrefix(stage, "scratch ") {
+			t.Errorf("target %s runs as root, or has a base with a shell", name)
+		}
+		if !strings.Contains(stage, `ENTRYPOINT ["`+entry[name]+`"]`) || !strings.Contains(stage, "COPY --from=build /out"+entry[name]+" "+entry[name]+"\n") {
+			t.Errorf("target %s does not contain and start %q", name, entry[name])
+		}
+		if strings.Contains(stage, "\nRUN ") {
+			t.Errorf("target %s runs a command, and has no shell", name)
+		}
+		for _, from := range copied.FindAllStringSubmatch(stage, -1) {
+			if _, found := all[from[1]]; !found {
+				t.Errorf("target %s copies from %s, which is no stage", name, from[1])
+			}
+		}
+	}
+	for image, program := range map[string]string{"worker": "./worker", "cli": "./starter", "armsim": "./armsim/cmd"} {
+		if all[image] == "" || !strings.Contains(all["build"], program+" ") && !strings.Contains(all["build"], program+"\n") {
+			t.Errorf("the image %s is missing, or %s is not built", image, program)
+		}
+	}
 	for name, s := range compose(t).Services {
 		if s.Build == nil {
 			continue
 		}
-		stage, found := all[s.Build.Target]
-		if !found || !user.MatchString(stage) || !strings.HasPrefix(stage, "scratch ") {
-			t.Errorf("%s: target %s is missing, runs as root, or has a base with a shell", name, s.Build.Target)
-		}
-		if !strings.Contains(stage, `ENTRYPOINT ["/`+s.Build.Target+`"]`) {
-			t.Errorf("%s: target %s starts something else", name, s.Build.Target)
-		}
-		if strings.Contains(stage, "\nRUN ") {
-			t.Errorf("%s: target %s runs a command, and has no shell", name, s.Build.Target)
-		}
-		for _, from := range copied.FindAllStringSubmatch(stage, -1) {
-			if _, found := all[from[1]]; !found {
-				t.Errorf("%s: target %s copies from %s, which is no stage", name, s.Build.Target, from[1])
-			}
+		if _, found := all[s.Build.Target]; !found {
+			t.Errorf("%s: target %s is missing", name, s.Build.Target)
 		}
 		for argument := range s.Build.Args {
 			if !strings.Contains(all["build"], "\nARG "+argument) {
