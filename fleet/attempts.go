@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
-	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/activity"
@@ -86,7 +85,7 @@ func (f *Fleet) describeRun(ctx context.Context, attempt activities.Attempt) (ac
 	}
 	var standing activities.Standing
 	if memo := info.GetMemo().GetFields()[workflows.MemoGeneration]; memo != nil {
-		if err := payload.DataConverter().FromPayload(memo, &standing.Generation); err != nil {
+		if err := f.options.Converters.Data.FromPayload(memo, &standing.Generation); err != nil {
 			return activities.Standing{}, fmt.Errorf("decode the newest generation: %w", err)
 		}
 	}

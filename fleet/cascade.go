@@ -77,15 +77,17 @@ func (f *Fleet) within(ctx context.Context, owner resource.ID) ([]resource.ID, e
 		return nil, fmt.Errorf("list what is in %s: %w", owner, err)
 	}
 	var found []resource.ID
+	var unreadable error
 	err := f.pages(ctx, belowQuery([]resource.ID{owner}), func(page []*workflowpb.WorkflowExecutionInfo) bool {
 		for _, info := range page {
-			if id := managedOf(info).ID; activities.Contains(owner, id) {
-				found = append(found, id)
+			managed, err := f.managedOf(info)
+			if unreadable = errors.Join(unreadable, err); activities.Contains(owner, managed.ID) {
+				found = append(found, managed.ID)
 			}
 		}
-		return false
+		return unreadable != nil
 	})
-	return found, err
+	return found, errors.Join(err, unreadable)
 }
 
 // update sends an update to the workflow of a resource and waits for its result.

@@ -65,7 +65,7 @@ func (f *Fleet) dependentsOf(ctx context.Context, ids []resource.ID) ([]activiti
 	all := newTallies(ids)
 	err := f.pages(ctx, keysQuery(searchattr.ReconcileNeeds, all.keys), func(page []*workflowpb.WorkflowExecutionInfo) bool {
 		for _, info := range page {
-			if managed, known := all.read(info); known {
+			if managed, known := f.read(all, info); known {
 				for _, key := range keysIn(info, searchattr.ReconcileNeeds) {
 					for _, i := range all.at[key] {
 						all.tallies[i].add(managed)
@@ -107,7 +107,7 @@ func (f *Fleet) below(ctx context.Context, all *tallies) error {
 	err := f.pages(ctx, belowQuery(parents), func(page []*workflowpb.WorkflowExecutionInfo) bool {
 		visited += len(page)
 		for _, info := range page {
-			managed, known := all.read(info)
+			managed, known := f.read(all, info)
 			for i, t := range counting {
 				if known && activities.Contains(t.id, managed.ID) && !t.covers(managed.ID) {
 					hidden[i] = append(hidden[i], managed)
@@ -155,9 +155,12 @@ func newTallies(ids []resource.ID) *tallies {
 }
 
 // read returns what a list shows of a workflow.
-func (all *tallies) read(info *workflowpb.WorkflowExecutionInfo) (activities.Managed, bool) {
-	managed := managedOf(info)
-	if managed.ID.IsZero() {
+func (f *Fleet) read(all *tallies, info *workflowpb.WorkflowExecutionInfo) (activities.Managed, bool) {
+	managed, err := f.managedOf(info)
+	switch {
+	case err != nil:
+		all.unknown = err
+	case managed.ID.IsZero():
 		all.unknown = fmt.Errorf("read memo of %s: it names no resource", info.GetExecution().GetWorkflowId())
 	}
 	return managed, !managed.ID.IsZero()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
@@ -60,6 +61,8 @@ type Options struct {
 	PageSize int32
 	// Now returns the time of the server; default time.Now.
 	Now func() time.Time
+	// Converters read memos; default are those without keys.
+	Converters *payload.Converters
 }
 
 // Fleet gives activities access to the other managed resources. It is safe for
@@ -86,6 +89,9 @@ func New(temporal Temporal, options Options) *Fleet {
 	}
 	if options.ListsPerSecond <= 0 {
 		options.ListsPerSecond = 4
+	}
+	if options.Converters == nil {
+		options.Converters = payload.Clear()
 	}
 	if options.PageSize <= 0 {
 		options.PageSize = 250
@@ -116,19 +122,22 @@ func (f *Fleet) Managed(ctx context.Context, id resource.ID) (activities.Managed
 	if info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
 		return activities.Managed{}, false, nil
 	}
-	managed := managedOf(info)
+	managed, err := f.managedOf(info)
+	if err != nil {
+		return activities.Managed{}, false, err
+	}
 	managed.ID, managed.Sleeping = id, sleeps(described)
-	addSummary(&managed, info)
+	f.addSummary(&managed, info)
 	return managed, true, nil
 }
 
 // addSummary adds what the summary and the labels of a run show.
-func addSummary(managed *activities.Managed, info *workflowpb.WorkflowExecutionInfo) {
+func (f *Fleet) addSummary(managed *activities.Managed, info *workflowpb.WorkflowExecutionInfo) {
 	var summary workflows.Summary
 	var since time.Time
 	attributes := info.GetSearchAttributes().GetIndexedFields()
-	decode(info.GetMemo().GetFields()[workflows.MemoSummary], &summary)
-	decode(attributes[searchattr.ReconcileSince], &since)
+	f.decode(info.GetMemo().GetFields()[workflows.MemoSummary], &summary)
+	readAttribute(attributes[searchattr.ReconcileSince], &since)
 	managed.Generation, managed.Since = summary.Generation, since
 	if summary.Condition.Ready == managed.Ready && !summary.Condition.LastTransitionTime.IsZero() {
 		managed.Since = summary.Condition.LastTransitionTime

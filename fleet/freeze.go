@@ -8,7 +8,6 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/internal/servertime"
-	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
 )
@@ -89,7 +88,7 @@ func (f *Fleet) lastFreezes(ctx context.Context) (last lastFreezes, err error) {
 	last.running = info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
 	for name, into := range map[string]any{workflows.MemoFrozen: &last.Frozen, workflows.MemoStarts: &last.Starts} {
 		if memo := info.GetMemo().GetFields()[name]; memo != nil {
-			if err := payload.DataConverter().FromPayload(memo, into); err != nil {
+			if err := f.options.Converters.Data.FromPayload(memo, into); err != nil {
 				return lastFreezes{}, fmt.Errorf("decode freezes: %w", err)
 			}
 		}

@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/activities"
-	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
 	commonpb "go.temporal.io/api/common/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/converter"
 )
 
 // keysQuery lists the running workflows with one of the keys in an attribute. Without
@@ -59,18 +59,24 @@ func (f *Fleet) pages(ctx context.Context, query string, visit func([]*workflowp
 // keysIn returns the keys that a workflow has in an attribute.
 func keysIn(info *workflowpb.WorkflowExecutionInfo, attribute string) []string {
 	var keys []string
-	decode(info.GetSearchAttributes().GetIndexedFields()[attribute], &keys)
+	readAttribute(info.GetSearchAttributes().GetIndexedFields()[attribute], &keys)
 	return keys
 }
 
-// managedOf returns what memo and search attributes contain.
-func managedOf(info *workflowpb.WorkflowExecutionInfo) activities.Managed {
+// managedOf returns what memo and search attributes contain. A memo with an unknown key is
+// an error: without it a protected or nested resource would be overlooked.
+func (f *Fleet) managedOf(info *workflowpb.WorkflowExecutionInfo) (activities.Managed, error) {
+	for _, memo := range info.GetMemo().GetFields() {
+		if err := f.options.Converters.CheckReadable(memo); err != nil {
+			return activities.Managed{}, fmt.Errorf("read memo of %s: %w", info.GetExecution().GetWorkflowId(), err)
+		}
+	}
 	var id, policy, phase, reason string
 	memo, attributes := info.GetMemo().GetFields(), info.GetSearchAttributes().GetIndexedFields()
-	decode(memo[workflows.MemoID], &id)
-	decode(memo[workflows.MemoPolicy], &policy)
-	decode(attributes[searchattr.ReconcilePhase], &phase)
-	decode(attributes[searchattr.ReconcileReason], &reason)
+	f.decode(memo[workflows.MemoID], &id)
+	f.decode(memo[workflows.MemoPolicy], &policy)
+	readAttribute(attributes[searchattr.ReconcilePhase], &phase)
+	readAttribute(attributes[searchattr.ReconcileReason], &reason)
 	managed := activities.Managed{
 		Policy: resource.Policy(policy), RunID: info.GetExecution().GetRunId(),
 		Reason:    resource.Reason(reason),
@@ -86,12 +92,20 @@ func managedOf(info *workflowpb.WorkflowExecutionInfo) activities.Managed {
 	}
 	// A run of another tool may have a memo that does not parse: it has no ID then.
 	managed.ID, _ = resource.ParseID(id)
-	return managed
+	return managed, nil
 }
 
 // decode reads a payload of the type of into; it ignores any other payload.
-func decode(p *commonpb.Payload, into any) {
+func (f *Fleet) decode(p *commonpb.Payload, into any) {
 	if p != nil {
-		_ = payload.DataConverter().FromPayload(p, into)
+		_ = f.options.Converters.Data.FromPayload(p, into)
+	}
+}
+
+// readAttribute reads a search attribute of the type of into; it ignores any other one. Search
+// attributes are never compressed or encrypted.
+func readAttribute(p *commonpb.Payload, into any) {
+	if p != nil {
+		_ = converter.GetDefaultDataConverter().FromPayload(p, into)
 	}
 }

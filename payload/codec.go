@@ -32,10 +32,8 @@ type codec struct {
 	err     error
 }
 
-// Codec returns the compression alone, for the codec server that decodes payloads for
-// the Web UI and the Temporal CLI.
-//
-// Encoding is deterministic: the same payload always becomes the same bytes.
+// Codec returns the compression alone, without keys. It is deterministic: the same payload
+// always becomes the same bytes.
 func Codec() converter.PayloadCodec { return newCodec() }
 
 func newCodec() *codec {

@@ -44,9 +44,10 @@ type HandlerOptions struct {
 	Protect func(http.Handler) http.Handler
 }
 
-// Handler returns a codec server without a check of its callers, for the given origins.
+// Handler returns a codec server without keys and without a check of its callers, for the
+// given origins.
 func Handler(origins ...string) http.Handler {
-	return NewHandler(HandlerOptions{Origins: origins})
+	return Clear().NewHandler(HandlerOptions{Origins: origins})
 }
 
 // NewHandler returns the codec server: POST /encode and /decode as the Temporal
@@ -59,9 +60,9 @@ func Handler(origins ...string) http.Handler {
 // without an origin comes from no browser, such as that of the Temporal CLI: browsers
 // send the header with every POST. Only application/json is read, because a page may
 // send it to another origin with the consent of that origin only.
-func NewHandler(options HandlerOptions) http.Handler {
+func (c *Converters) NewHandler(options HandlerOptions) http.Handler {
 	slots := make(chan struct{}, maxParallelRequests)
-	convert := converter.NewPayloadCodecHTTPHandler(total{newCodec()})
+	convert := converter.NewPayloadCodecHTTPHandler(total{newChain(c.keys)})
 	protected := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 			http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
@@ -135,7 +136,7 @@ func checkCount(body []byte) error {
 }
 
 // total is the codec with a bound on the sum of what one call decodes.
-type total struct{ *codec }
+type total struct{ *chain }
 
 // Decode restores payloads, as Decode of the codec does.
 func (t total) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {

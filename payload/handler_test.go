@@ -174,7 +174,7 @@ func TestProtect(t *testing.T) {
 	refuse := func(http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no token", http.StatusUnauthorized) })
 	}
-	handler := payload.NewHandler(payload.HandlerOptions{Origins: []string{uiOrigin}, Protect: refuse})
+	handler := payload.Clear().NewHandler(payload.HandlerOptions{Origins: []string{uiOrigin}, Protect: refuse})
 	cases := map[string]struct {
 		reason, method, origin string
 		want                   int

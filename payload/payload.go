@@ -1,19 +1,93 @@
-// Package payload owns the one data converter of Armature: how a value of a
-// workflow or an activity becomes bytes in a Temporal history and back. Worker,
-// CLI, replayer and codec server share it, because each of them must read the
-// histories that the others write.
+// Package payload owns the data converter of Armature: how a value of a workflow or an
+// activity becomes bytes in a Temporal history and back. Worker, CLI, replayer and codec
+// server share it, because each of them must read the histories that the others write.
 //
-// Small payloads stay plain JSON, so that decisions are readable in the Temporal
-// Web UI. Payloads over [Threshold] (mostly bodies of resources) are compressed
-// with zstd, and the codec server decompresses them for the Web UI.
+// Payloads over [Threshold] (mostly bodies of resources) are compressed with zstd. With a
+// key to write, every payload is then encrypted with AES-256-GCM; without one, small
+// payloads stay plain JSON, which is readable in the Temporal Web UI. Payloads of every
+// form are readable at any time, as long as their key is configured.
 //
-// The package must not know resources, and imports no other package of Armature.
+// The package must not know resources or where keys come from, and imports no other
+// package of Armature.
 package payload
 
-import "go.temporal.io/sdk/converter"
+import (
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+)
 
-// DataConverter returns the converter that every Temporal client and worker of
-// Armature uses: the SDK's default (JSON) behind [Codec].
-func DataConverter() converter.DataConverter {
-	return converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), Codec())
+// Options configure the converters. The zero value compresses and does not encrypt.
+type Options struct {
+	// Keys are the keys for reading.
+	Keys []Key
+	// WriteKey is the ID of the key for writing, one of Keys. "" encrypts nothing: what is
+	// encrypted already stays readable.
+	WriteKey string
+	// Base converts values to payloads before compression and encryption; nil is the SDK's
+	// default (JSON).
+	Base converter.DataConverter
+	// BaseFailure converts errors; nil is the SDK's default, which encodes messages and
+	// stack traces with the data converter while there is a WriteKey.
+	BaseFailure converter.FailureConverter
 }
+
+// Converters convert everything that Armature sends to Temporal. All are safe for
+// concurrent use, and expensive to make: share them.
+type Converters struct {
+	// Data converts values. In a workflow it panics at a payload with an unknown key, which
+	// fails the workflow task and not the workflow: the SDK would return an error to the
+	// workflow, which ends it, or drop a signal.
+	Data converter.DataConverter
+	// Failure converts errors. A message with an unknown key becomes one that names the key.
+	Failure converter.FailureConverter
+	// Codec is the compression and encryption alone, for codec servers.
+	Codec converter.PayloadCodec
+
+	keys keyring
+	base converter.DataConverter
+}
+
+// New returns the converters of the options. An error names the key that is not valid,
+// never its bytes.
+func New(options Options) (*Converters, error) {
+	keys, err := newKeyring(options.Keys, options.WriteKey)
+	if err != nil {
+		return nil, err
+	}
+	return newConverters(options, keys), nil
+}
+
+// Clear returns converters that compress and do not encrypt.
+func Clear() *Converters { return newConverters(Options{}, keyring{}) }
+
+func newConverters(options Options, keys keyring) *Converters {
+	if options.Base == nil {
+		options.Base = converter.GetDefaultDataConverter()
+	}
+	c := &Converters{Codec: newChain(keys), keys: keys, base: options.Base}
+	c.Data = newData(options.Base, c.Codec)
+	if options.BaseFailure == nil {
+		options.BaseFailure = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{
+			DataConverter: c.Data, EncodeCommonAttributes: keys.write != nil,
+		})
+	}
+	c.Failure = &failures{FailureConverter: options.BaseFailure, data: c.Data}
+	return c
+}
+
+// Apply sets the converters of a client.
+func (c *Converters) Apply(options *client.Options) {
+	options.DataConverter, options.FailureConverter = c.Data, c.Failure
+}
+
+// ApplyForWorker sets the converters of the client with which a worker polls. A failure
+// with an unknown key fails the workflow task there: a text in its place would differ from
+// the text that another worker with the key reads in a replay.
+func (c *Converters) ApplyForWorker(options *client.Options) {
+	options.DataConverter = c.Data
+	options.FailureConverter = &failures{FailureConverter: c.Failure.(*failures).FailureConverter, data: c.Data, block: true} //nolint:forcetypeassert // newConverters sets it
+}
+
+// DataConverter returns the data converter without keys.
+func DataConverter() converter.DataConverter { return Clear().Data }

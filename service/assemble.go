@@ -28,6 +28,8 @@ type process struct {
 	listener   net.Listener // nil without health and metrics
 	metrics    *metrics
 	temporal   client.Client
+	connection client.Options
+	converters *payload.Converters
 	fleet      *fleet.Fleet
 	namespace  string
 	identity   string
@@ -53,7 +55,8 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	check(err)
 	registry, err := extensions.New(entries...)
 	check(err)
-	connection, err := temporalOptions(options, log, metrics.sdk)
+	converters := payload.Clear()
+	connection, err := temporalOptions(options, log, metrics.sdk, converters)
 	check(err)
 	version, err := newVersion(settings.Worker.Version, options.Version)
 	check(err)
@@ -99,14 +102,14 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	metrics.observeRules(ruleState)
 	health := newHealth(log, connection.HostPort, temporal, azure, clock)
 	health.rules = ruleState
-	resources := fleet.New(temporal, fleet.Options{Namespace: connection.Namespace, TaskQueue: settings.TaskQueue, ListsPerSecond: settings.Worker.ListsPerSecond, Now: clock.Now})
+	resources := fleet.New(temporal, fleet.Options{Namespace: connection.Namespace, TaskQueue: settings.TaskQueue, ListsPerSecond: settings.Worker.ListsPerSecond, Now: clock.Now, Converters: converters})
 	if settings.StartFrozen != "" {
 		resources.StartFrozen(startFreeze(settings.StartFrozen))
 	}
 	return &process{
 		fleet:    resources,
 		settings: settings, log: log, rules: ruleSet, listener: listener, metrics: metrics,
-		temporal: temporal, namespace: connection.Namespace, identity: connection.Identity, version: version,
+		temporal: temporal, connection: connection, converters: converters, namespace: connection.Namespace, identity: connection.Identity, version: version,
 		activities: activities.New(activities.Dependencies{
 			Client:   azure.client,
 			Registry: registry,

@@ -12,9 +12,9 @@ import (
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/armature-io/armature/activities"
-	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
+	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"
 )
@@ -81,7 +81,7 @@ func (p *process) work(ctx context.Context) error {
 	options := worker.Options{
 		WorkerStopTimeout: p.settings.StopTimeout,
 		DeploymentOptions: p.version.DeploymentOptions,
-		Interceptors:      []interceptor.WorkerInterceptor{activities.NewInterceptor(p.activities, payload.DataConverter())},
+		Interceptors:      []interceptor.WorkerInterceptor{activities.NewInterceptor(p.activities, p.converters.Data)},
 		OnFatalError: func(err error) {
 			select {
 			case fatal <- err:
@@ -92,7 +92,14 @@ func (p *process) work(ctx context.Context) error {
 	if err := tune(&options, p.settings.Worker); err != nil {
 		return permanentError{err}
 	}
-	w := worker.New(p.temporal, p.settings.TaskQueue, options)
+	polling := p.connection
+	p.converters.ApplyForWorker(&polling)
+	temporal, err := client.NewClientFromExistingWithContext(ctx, p.temporal, polling)
+	if err != nil {
+		return fmt.Errorf("start worker: %w", err)
+	}
+	defer temporal.Close()
+	w := worker.New(temporal, p.settings.TaskQueue, options)
 	workflows.Register(w)
 	workflows.RegisterActivities(w, p.activities)
 	if err := w.Start(); err != nil {

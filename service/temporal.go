@@ -14,7 +14,7 @@ import (
 
 // temporalOptions returns the given client options, or those of the environment and
 // profiles, with the service's data converter, logger and metrics.
-func temporalOptions(from Options, log *slog.Logger, metrics client.MetricsHandler) (client.Options, error) {
+func temporalOptions(from Options, log *slog.Logger, metrics client.MetricsHandler, converters *payload.Converters) (client.Options, error) {
 	var options client.Options
 	if from.Temporal != nil {
 		options = *from.Temporal
@@ -28,7 +28,7 @@ func temporalOptions(from Options, log *slog.Logger, metrics client.MetricsHandl
 	options.Namespace = cmp.Or(options.Namespace, client.DefaultNamespace)
 	options.Identity = cmp.Or(options.Identity, workerIdentity())
 	options.Interceptors = slices.Concat(options.Interceptors, from.Interceptors)
-	options.DataConverter = payload.DataConverter()
+	converters.Apply(&options)
 	if options.ConnectionOptions.GrpcCompression == nil {
 		// Large payloads are compressed already.
 		options.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}

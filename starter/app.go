@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/starter/internal/author"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
@@ -49,6 +50,8 @@ type app struct {
 	taskQueue string
 	// signingKey is the file of --signing-key.
 	signingKey string
+	// converters are those of the workers.
+	converters *payload.Converters
 	// workerTimeout is how long one message waits for a worker.
 	workerTimeout time.Duration
 }
@@ -59,9 +62,10 @@ func newApp() *app {
 		in: os.Stdin, out: os.Stdout, err: os.Stderr,
 		environment: os.Environ(),
 		now:         time.Now, after: time.After,
-		connect: connectTemporal,
-		by:      actor(),
-		size:    terminalSize,
+		connect:    connectTemporal,
+		by:         actor(),
+		converters: payload.Clear(),
+		size:       terminalSize,
 	}
 	a.detect(os.Stdin, os.Stdout)
 	return a

@@ -85,7 +85,7 @@ func connectTemporal(ctx context.Context, o backend.Options) (*connection, error
 func (a *app) connection(ctx context.Context) (*connection, error) {
 	var err error
 	if a.open == nil {
-		a.open, err = a.connect(ctx, backend.Options{Environment: a.environment, Identity: a.by, TaskQueue: a.taskQueue, WorkerTimeout: a.workerTimeout})
+		a.open, err = a.connect(ctx, backend.Options{Environment: a.environment, Identity: a.by, TaskQueue: a.taskQueue, WorkerTimeout: a.workerTimeout, Converters: a.converters})
 	}
 	return a.open, err
 }

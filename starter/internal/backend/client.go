@@ -51,6 +51,8 @@ type Options struct {
 	// Identity is the acting user: user@host.
 	Identity  string
 	TaskQueue string
+	// Converters are those of the workers; nil are those without keys.
+	Converters *payload.Converters
 	// WorkerTimeout is how long one message waits for a worker; 0 means
 	// DefaultWorkerTimeout.
 	WorkerTimeout time.Duration
@@ -67,6 +69,7 @@ type Client struct {
 	namespace     string
 	taskQueue     string
 	workerTimeout time.Duration
+	converters    *payload.Converters
 	// pageSize is the size of the pages of a list, 0 until store was read: then the first
 	// page may be large, too.
 	store    sync.Once
@@ -92,7 +95,10 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	if err != nil {
 		return nil, cli.BadInput("read the Temporal configuration: %w; check the TEMPORAL_* variables and temporal.toml", err)
 	}
-	options.DataConverter = payload.DataConverter()
+	if o.Converters == nil {
+		o.Converters = payload.Clear()
+	}
+	o.Converters.Apply(&options)
 	options.Logger = sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))
 	options.Identity = o.Identity
 	if options.HostPort == "" {
@@ -119,7 +125,7 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	}
 	return &Client{
 		client: c, address: options.HostPort, security: security(options, o.Environment), exposed: payload.IsExposed(options), namespace: options.Namespace,
-		taskQueue: o.TaskQueue, workerTimeout: o.WorkerTimeout,
+		taskQueue: o.TaskQueue, workerTimeout: o.WorkerTimeout, converters: o.Converters,
 	}, nil
 }
 

@@ -29,7 +29,7 @@ const minStuckAttempts = 3
 // decoder decodes payloads. One serves many, because its converter is expensive to make.
 type decoder struct{ converter.DataConverter }
 
-func newDecoder() decoder { return decoder{payload.DataConverter()} }
+func newDecoder(converters *payload.Converters) decoder { return decoder{converters.Data} }
 
 // newRecord decodes what a list and a description have in common.
 func newRecord(d decoder, info *workflowpb.WorkflowExecutionInfo) Record {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
@@ -114,7 +113,7 @@ func (c *Client) lastFreezes(ctx context.Context) (lastFreezes, error) {
 	last := lastFreezes{running: info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING}
 	for name, into := range map[string]any{workflows.MemoFrozen: &last.Frozen, workflows.MemoStarts: &last.Starts} {
 		if memo := info.GetMemo().GetFields()[name]; memo != nil {
-			if err := payload.DataConverter().FromPayload(memo, into); err != nil {
+			if err := c.converters.Data.FromPayload(memo, into); err != nil {
 				return last, cli.Failed("read the freezes: %w; is this armature older than the worker?", err)
 			}
 		}

@@ -164,7 +164,7 @@ func (c *Client) Record(ctx context.Context, workflowID string) (Record, error) 
 	if err != nil {
 		return Record{}, c.translateRead(ctx, err)
 	}
-	d := newDecoder()
+	d := newDecoder(c.converters)
 	r := newRecord(d, response.GetWorkflowExecutionInfo())
 	if r.Running {
 		r.addPending(d, response)
@@ -209,7 +209,7 @@ func (c *Client) List(ctx context.Context, query string) ([]Record, error) {
 		records := make([]Record, len(page.GetExecutions()))
 		pages = append(pages, records)
 		decoding.Go(func() {
-			d := newDecoder()
+			d := newDecoder(c.converters)
 			for i, info := range page.GetExecutions() {
 				records[i] = newRecord(d, info)
 			}

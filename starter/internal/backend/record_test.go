@@ -44,7 +44,7 @@ func TestNewRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	long := "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg1" + "/providers/Microsoft.Storage/storageAccounts/" + strings.Repeat("x", 3000)
-	got := newRecord(newDecoder(), &workflowpb.WorkflowExecutionInfo{
+	got := newRecord(newDecoder(payload.Clear()), &workflowpb.WorkflowExecutionInfo{
 		Execution:        &commonpb.WorkflowExecution{WorkflowId: "w1"},
 		Status:           enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED,
 		SearchAttributes: &commonpb.SearchAttributes{IndexedFields: map[string]*commonpb.Payload{searchattr.ReconcilePhase: attribute}},
@@ -53,7 +53,7 @@ func TestNewRecord(t *testing.T) {
 	if got.ID.String() != long || got.Name != "x" || got.Phase != workflows.PhaseBlocked || got.Running || got.Ended != "Terminated" {
 		t.Errorf("record is %+v: a compressed memo and plain attributes must be read", got)
 	}
-	if broken := newRecord(newDecoder(), &workflowpb.WorkflowExecutionInfo{Execution: &commonpb.WorkflowExecution{WorkflowId: "w2"}}); broken.DisplayName() != "w2" {
+	if broken := newRecord(newDecoder(payload.Clear()), &workflowpb.WorkflowExecutionInfo{Execution: &commonpb.WorkflowExecution{WorkflowId: "w2"}}); broken.DisplayName() != "w2" {
 		t.Errorf("a workflow without memo has the name %q, want its workflow ID", broken.DisplayName())
 	}
 }
@@ -117,7 +117,7 @@ func TestStuckStep(t *testing.T) {
 			ActivityType: &commonpb.ActivityType{Name: c.name}, Attempt: c.attempt, LastFailure: c.failure, State: c.state,
 		}}}
 		var got Record
-		if got.addPending(newDecoder(), response); got.StuckStep != c.want {
+		if got.addPending(newDecoder(payload.Clear()), response); got.StuckStep != c.want {
 			t.Errorf("%s: %s: %q, want %q", name, c.reason, got.StuckStep, c.want)
 		}
 	}
@@ -145,8 +145,8 @@ func TestRecordOfDescription(t *testing.T) {
 		PendingActivities:   []*workflowpb.PendingActivityInfo{{}, {NextAttemptScheduleTime: timestamppb.New(noon().Add(time.Minute))}},
 		PendingWorkflowTask: &workflowpb.PendingWorkflowTaskInfo{Attempt: 9},
 	}
-	got := newRecord(newDecoder(), response.GetWorkflowExecutionInfo())
-	got.addPending(newDecoder(), response)
+	got := newRecord(newDecoder(payload.Clear()), response.GetWorkflowExecutionInfo())
+	got.addPending(newDecoder(payload.Clear()), response)
 	want := Record{
 		WorkflowID: "w1", Policy: "detach-on-delete", WaitingFor: []string{"k1", "k2"}, Needs: []string{"k3"}, TaskQueue: "q7",
 		Started: noon(), Stuck: "its workflow task fails (attempt 9)", NextAttempt: noon().Add(time.Minute), Running: true, Busy: true, RunID: "r1", Events: 36,

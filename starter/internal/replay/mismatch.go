@@ -3,7 +3,6 @@ package replay
 import (
 	"sort"
 
-	"github.com/armature-io/armature/payload"
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/workflow"
@@ -13,36 +12,36 @@ import (
 // explain finds the first workflow task with different commands, and in it the first
 // event that differs. A replay of the whole history would report a consequence many
 // events later.
-func explain(result *Result, history *historypb.History, execution workflow.Execution, tasks []workflowTask) {
+func (p Replayer) explain(result *Result, history *historypb.History, execution workflow.Execution, tasks []workflowTask) {
 	events := history.GetEvents()
 	first := sort.Search(len(tasks), func(i int) bool {
-		return replay(&historypb.History{Events: events[:tasks[i].end]}, execution) != nil
+		return p.replay(&historypb.History{Events: events[:tasks[i].end]}, execution) != nil
 	})
 	if first == len(tasks) {
 		return
 	}
 	before := 0
 	if first > 0 {
-		before = len(commandsOf(events[:tasks[first-1].end], execution))
+		before = len(p.commandsOf(events[:tasks[first-1].end], execution))
 	}
 	task := tasks[first]
-	commands := commandsOf(events[:task.end], execution)
-	result.EventID, result.Expected, result.Found = firstMismatch(events[task.begin:task.end], commands[min(before, len(commands)):])
+	commands := p.commandsOf(events[:task.end], execution)
+	result.EventID, result.Expected, result.Found = p.firstMismatch(events[task.begin:task.end], commands[min(before, len(commands)):])
 }
 
 // commandsOf returns the commands of a workflow that replays the events.
-func commandsOf(events []*historypb.HistoryEvent, execution workflow.Execution) []string {
+func (p Replayer) commandsOf(events []*historypb.HistoryEvent, execution workflow.Execution) []string {
 	r := &recorder{}
-	_ = replay(&historypb.History{Events: events}, execution, r) // the commands before the error count
+	_ = p.replay(&historypb.History{Events: events}, execution, r) // the commands before the error count
 	return r.commands
 }
 
 // firstMismatch compares the events of one workflow task with the commands of this
 // version. Events that the recorder cannot see are skipped.
-func firstMismatch(events []*historypb.HistoryEvent, commands []string) (eventID int64, expected, found string) {
+func (p Replayer) firstMismatch(events []*historypb.HistoryEvent, commands []string) (eventID int64, expected, found string) {
 	next := 0
 	for _, event := range events {
-		expected := commandText(event)
+		expected := p.commandText(event)
 		if expected == "" {
 			continue
 		}
@@ -62,14 +61,14 @@ func firstMismatch(events []*historypb.HistoryEvent, commands []string) (eventID
 
 // commandText returns the command that an event records, in the recorder's form; ""
 // for an event without a command, or with one that the recorder cannot see.
-func commandText(event *historypb.HistoryEvent) string {
+func (p Replayer) commandText(event *historypb.HistoryEvent) string {
 	switch event.GetEventType() {
 	case enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
 		return activityCommand + event.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName()
 	case enumspb.EVENT_TYPE_TIMER_STARTED:
 		return timerCommand
 	case enumspb.EVENT_TYPE_MARKER_RECORDED:
-		return markerText(event.GetMarkerRecordedEventAttributes())
+		return p.markerText(event.GetMarkerRecordedEventAttributes())
 	case enumspb.EVENT_TYPE_SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED:
 		return signalCommand + event.GetSignalExternalWorkflowExecutionInitiatedEventAttributes().GetSignalName()
 	}
@@ -79,13 +78,13 @@ func commandText(event *historypb.HistoryEvent) string {
 // localActivityMarker is the SDK's name for the marker of a local activity.
 const localActivityMarker = "LocalActivity"
 
-func markerText(marker *historypb.MarkerRecordedEventAttributes) string {
+func (p Replayer) markerText(marker *historypb.MarkerRecordedEventAttributes) string {
 	if marker.GetMarkerName() != localActivityMarker {
 		return markerCommand + marker.GetMarkerName()
 	}
 	var data struct{ ActivityType string }
 	details := marker.GetDetails()["data"]
-	if len(details.GetPayloads()) == 0 || payload.DataConverter().FromPayload(details.GetPayloads()[0], &data) != nil {
+	if len(details.GetPayloads()) == 0 || p.Converter.FromPayload(details.GetPayloads()[0], &data) != nil {
 		return localActivityCommand
 	}
 	return localActivityCommand + data.ActivityType

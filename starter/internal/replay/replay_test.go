@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
@@ -14,6 +15,8 @@ import (
 )
 
 const recordedHistories = "../../../workflows/testdata/histories"
+
+var replayer = Replayer{Converter: payload.DataConverter()}
 
 // recordedHistory returns the recorded history of a scenario.
 func recordedHistory(t *testing.T, scenario string) *historypb.History {
@@ -87,7 +90,7 @@ func TestOneOfAlteredHistory(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			history := recordedHistory(t, tc.scenario)
 			tc.change(t, history)
-			result := One(t.Context(), Source{Name: name, Read: func(context.Context) (*historypb.History, error) { return history, nil }})
+			result := replayer.One(t.Context(), Source{Name: name, Read: func(context.Context) (*historypb.History, error) { return history, nil }})
 			if got := result.Summary(); !strings.Contains(got, tc.want) {
 				t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)
 			}
@@ -110,7 +113,7 @@ func TestReplayPrefixes(t *testing.T) {
 		execution := workflow.Execution{ID: startOf(history).GetWorkflowId(), RunID: startOf(history).GetOriginalExecutionRunId()}
 		for _, task := range workflowTasks(history) {
 			prefix := &historypb.History{Events: history.GetEvents()[:task.end]}
-			if err := replay(prefix, execution); err != nil {
+			if err := replayer.replay(prefix, execution); err != nil {
 				t.Errorf("%s up to event %d: %v", file, task.end, err)
 			}
 		}

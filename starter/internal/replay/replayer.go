@@ -10,11 +10,11 @@ import (
 	"log/slog"
 	"slices"
 
-	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/interceptor"
 	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
@@ -69,8 +69,11 @@ func (r Result) Summary() string {
 	return summary
 }
 
+// Replayer replays histories that were written with a data converter.
+type Replayer struct{ Converter converter.DataConverter }
+
 // One reads and replays one history.
-func One(ctx context.Context, source Source) Result {
+func (p Replayer) One(ctx context.Context, source Source) Result {
 	result := Result{Name: source.Name, WorkflowID: source.WorkflowID, Result: OK}
 	history, err := source.Read(ctx)
 	if err != nil {
@@ -95,18 +98,18 @@ func One(ctx context.Context, source Source) Result {
 		return result // without a completed workflow task any code replays
 	}
 	execution := workflow.Execution{ID: result.WorkflowID, RunID: result.RunID}
-	if err := replay(history, execution); err != nil {
+	if err := p.replay(history, execution); err != nil {
 		result.Result, result.Message = Nondeterminism, cli.Cut(err.Error(), maxMessageRunes)
-		explain(&result, history, execution, tasks)
+		p.explain(&result, history, execution, tasks)
 	}
 	return result
 }
 
 // replay replays one history, or the beginning of one. It replays a copy: the SDK's
 // replayer changes events, and a second replay of the same events would fail.
-func replay(history *historypb.History, execution workflow.Execution, interceptors ...interceptor.WorkerInterceptor) error {
+func (p Replayer) replay(history *historypb.History, execution workflow.Execution, interceptors ...interceptor.WorkerInterceptor) error {
 	replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{
-		DataConverter: payload.DataConverter(), Interceptors: interceptors, DisableDeadlockDetection: true,
+		DataConverter: p.Converter, Interceptors: interceptors, DisableDeadlockDetection: true,
 	})
 	if err != nil {
 		return fmt.Errorf("create the replayer: %w", err)

@@ -1,0 +1,108 @@
+package payload
+
+import (
+	"context"
+	"errors"
+
+	commonpb "go.temporal.io/api/common/v1"
+	failurepb "go.temporal.io/api/failure/v1"
+	"go.temporal.io/sdk/converter"
+	"google.golang.org/protobuf/proto"
+)
+
+// data is the data converter outside of workflows. One workflow converter serves all
+// workflows, because each of thousands would keep its own.
+type data struct {
+	converter.DataConverter
+	inWorkflows *blocking
+}
+
+func newData(base converter.DataConverter, codec converter.PayloadCodec) *data {
+	return wrap(converter.NewCodecDataConverter(base, codec))
+}
+
+func wrap(inner converter.DataConverter) *data { return &data{inner, &blocking{inner}} }
+
+// WithWorkflowContext returns the data converter of workflows.
+func (d *data) WithWorkflowContext(converter.WorkflowContext) converter.DataConverter {
+	return d.inWorkflows
+}
+
+// WithContext returns the same converter: activities and clients get errors.
+func (d *data) WithContext(context.Context) converter.DataConverter { return d }
+
+// WithSerializationContext passes the context to a base converter that uses it.
+func (d *data) WithSerializationContext(ctx converter.SerializationContext) converter.DataConverter {
+	if next := converter.WithDataConverterSerializationContext(d.DataConverter, ctx); next != d.DataConverter {
+		return wrap(next)
+	}
+	return d
+}
+
+// blocking is the data converter of workflows.
+type blocking struct{ converter.DataConverter }
+
+// FromPayload converts a payload, and panics where its key is not configured.
+func (b *blocking) FromPayload(p *commonpb.Payload, value any) error {
+	return orBlock(b.DataConverter.FromPayload(p, value))
+}
+
+// FromPayloads converts payloads, and panics where a key is not configured.
+func (b *blocking) FromPayloads(p *commonpb.Payloads, values ...any) error {
+	return orBlock(b.DataConverter.FromPayloads(p, values...))
+}
+
+// orBlock fails the workflow task of a missing key: the server repeats it until a worker
+// with the key takes it. Data that was altered fails it, too.
+func orBlock(err error) error {
+	if missing, ok := errors.AsType[*MissingKeyError](err); ok {
+		panic(missing)
+	}
+	if errors.Is(err, errAltered) {
+		panic(err)
+	}
+	return err
+}
+
+// failures converts errors, also those with a key that is not configured.
+type failures struct {
+	converter.FailureConverter
+	data converter.DataConverter
+	// block panics at a missing key, for workflows.
+	block bool
+}
+
+// FailureToError converts a failure. The SDK would leave "Encoded failure" as the message
+// of one that it cannot decode.
+func (f *failures) FailureToError(failure *failurepb.Failure) error {
+	if err := f.unreadable(failure); err != nil {
+		if f.block {
+			_ = orBlock(err)
+		}
+		failure = proto.CloneOf(failure)
+		for part := failure; part != nil; part = part.GetCause() {
+			if err := f.read(part.GetEncodedAttributes()); err != nil {
+				part.Message, part.EncodedAttributes = err.Error(), nil
+			}
+		}
+	}
+	return f.FailureConverter.FailureToError(failure)
+}
+
+// unreadable returns why a failure or one of its causes cannot be decoded.
+func (f *failures) unreadable(failure *failurepb.Failure) error {
+	for part := failure; part != nil; part = part.GetCause() {
+		if err := f.read(part.GetEncodedAttributes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *failures) read(attributes *commonpb.Payload) error {
+	if attributes == nil {
+		return nil
+	}
+	var ignored any
+	return f.data.FromPayload(attributes, &ignored) //nolint:wrapcheck // the text is for users
+}
