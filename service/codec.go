@@ -5,19 +5,22 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
+	"github.com/armature-io/armature/caller"
 	"github.com/armature-io/armature/payload"
 )
 
 const codecUsage = `worker codec serves the payload codec, with which the Temporal Web UI and the
 Temporal CLI (--codec-endpoint) show payloads over 2 KB as JSON. It needs
-neither Temporal nor Azure. It has no key and no data of its own: a client can
-only decode payloads that it already has.
+neither Temporal nor Azure, and has no data of its own: a client can only decode
+payloads that it already has. Callers need a token of --oidc-issuer, unless only
+this machine reaches --listen, or --open is set.
 
 Flags:
 `
@@ -35,6 +38,9 @@ type codecSettings struct {
 	listen  string
 	origins []string
 	probe   bool
+	callers codecCallers
+	// verifier is nil where callers need no identity.
+	verifier *caller.Verifier
 }
 
 // codecMain serves the codec until ctx is done, or checks with --probe whether a codec
@@ -70,6 +76,7 @@ func parseCodec(args []string, options Options) (codecSettings, error) {
 	flags.StringVar(&s.listen, "listen", "127.0.0.1:8088", "host:port to serve at")
 	origins := flags.String("origins", "http://127.0.0.1:8080,http://localhost:8080",
 		"origins of the Web UI (scheme://host[:port]), separated by commas; other sites get no access")
+	s.callers.register(flags)
 	flags.BoolVar(&s.probe, "probe", false, "do not serve; check whether the codec server at --listen is serving (exit 0 or 1)")
 	if err := flags.Parse(args); err != nil {
 		return s, err
@@ -87,10 +94,22 @@ func parseCodec(args []string, options Options) (codecSettings, error) {
 		}
 		s.origins = append(s.origins, origin)
 	}
-	return s, nil
+	if s.probe {
+		return s, nil
+	}
+	if err := s.callers.check(s.listen); err != nil {
+		return s, err
+	}
+	var err error
+	s.verifier, err = s.callers.verifier(options.Now)
+	return s, err
 }
 
 func serveCodec(ctx context.Context, s codecSettings, options Options) error {
+	security, err := codecTLS(s.callers.certificate, s.callers.key)
+	if err != nil {
+		return fmt.Errorf("serve codec: %w", err)
+	}
 	listener, err := net.Listen("tcp", s.listen)
 	if err != nil {
 		return fmt.Errorf("serve codec: %w", err)
@@ -98,16 +117,29 @@ func serveCodec(ctx context.Context, s codecSettings, options Options) error {
 	if options.OnListen != nil {
 		options.OnListen(listener.Addr().String())
 	}
+	defer listener.Close()
+	log := slog.New(slog.NewJSONHandler(options.Stderr, nil))
+	if warning := s.callers.warning(s.listen); warning != "" {
+		log.Warn("the codec server is exposed", "listen", s.listen, "reason", warning)
+	}
+	handler := payload.HandlerOptions{Origins: s.origins}
+	if s.verifier != nil {
+		handler.Protect = protect(s.verifier, log)
+	}
 	mux := newServeMux()
-	mux.Handle("/", payload.Handler(s.origins...))
+	mux.Handle("/", payload.Clear().NewHandler(handler))
 	server := &http.Server{
-		Handler: mux, ReadHeaderTimeout: httpTimeout, ReadTimeout: codecReadTimeout, WriteTimeout: codecWriteTimeout,
-		IdleTimeout: time.Minute, MaxHeaderBytes: maxCodecHeader,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn), Handler: mux, ReadHeaderTimeout: httpTimeout, ReadTimeout: codecReadTimeout, WriteTimeout: codecWriteTimeout,
+		IdleTimeout: time.Minute, MaxHeaderBytes: maxCodecHeader, TLSConfig: security,
 	}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // all requests are short
 	defer stop()
-	fmt.Fprintf(options.Stdout, "codec server at http://%s for %s\n", listener.Addr(), strings.Join(s.origins, ", "))
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+	scheme, serve := "http", server.Serve
+	if server.TLSConfig != nil {
+		scheme, serve = "https", func(l net.Listener) error { return server.ServeTLS(l, "", "") }
+	}
+	fmt.Fprintf(options.Stdout, "codec server at %s://%s for %s\n", scheme, listener.Addr(), strings.Join(s.origins, ", "))
+	if err := serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve codec: %w", err)
 	}
 	return nil
@@ -118,5 +150,12 @@ func probeCodec(ctx context.Context, s codecSettings, _ Options) error {
 	if err != nil {
 		return fmt.Errorf("probe codec server: %w", err)
 	}
-	return checkHealth(ctx, "codec server", "http://"+host+"/healthz")
+	if s.callers.certificate == "" {
+		return checkHealth(ctx, http.DefaultClient, "codec server", "http://"+host+"/healthz")
+	}
+	client, err := probeClient(s.callers.certificate)
+	if err != nil {
+		return fmt.Errorf("probe codec server: %w", err)
+	}
+	return checkHealth(ctx, client, "codec server", "https://"+host+"/healthz")
 }

@@ -21,7 +21,7 @@ func probe(ctx context.Context, settings config.Config, _ Options) error {
 	if err != nil {
 		return fmt.Errorf("probe worker: http.listen %q is not host:port, so the worker has no health server", settings.HTTP.Listen)
 	}
-	return checkHealth(ctx, "worker", "http://"+host+"/readyz")
+	return checkHealth(ctx, http.DefaultClient, "worker", "http://"+host+"/readyz")
 }
 
 // localAddress returns the address at which this machine reaches a server that listens
@@ -39,14 +39,14 @@ func localAddress(listen string) (string, error) {
 
 // checkHealth requests a health URL. The error contains the response unless its status
 // is 200. The name of the server is for errors.
-func checkHealth(ctx context.Context, name, url string) error {
+func checkHealth(ctx context.Context, client *http.Client, name, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return fmt.Errorf("probe %s: %w", name, err)
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
 		return fmt.Errorf("probe %s: %w", name, err)
 	}

@@ -21,7 +21,7 @@ const maxLines = 300
 // import each other. A package belongs to the longest room that its path begins
 // with, so "activities/lookup" is a room of its own below "activities".
 var layers = [][]string{
-	{"internal/nearest", "internal/regular", "internal/scheduled", "internal/servertime", "internal/text"},
+	{"internal/issuer", "internal/nearest", "internal/regular", "internal/scheduled", "internal/servertime", "internal/text"},
 	{"resource"},
 	{"types", "signing", "expression"},
 	{"manifest", "drift", "arm", "secrets"},
@@ -44,6 +44,7 @@ var layers = [][]string{
 // leaves are rooms outside of the layers: they import nothing of this module
 // but internal/, and only the listed rooms import them.
 var leaves = map[string][]string{
+	"caller":     {"service"},
 	"payload":    {"activities", "fleet", "service", "starter"},
 	"searchattr": {"workflows", "fleet", "service", "starter"},
 	"config":     {"service"},

@@ -1,0 +1,259 @@
+package caller
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/armature-io/armature/internal/text"
+	"github.com/coreos/go-oidc/v3/oidc"
+)
+
+const (
+	// DefaultSkew is the difference between the clocks of issuer and verifier that is
+	// accepted unless Options set another.
+	DefaultSkew = time.Minute
+	// maxSkew is the largest difference that Options may set.
+	maxSkew = 5 * time.Minute
+	// minDiscoveryInterval is the time between two attempts to read what an issuer publishes.
+	minDiscoveryInterval = 5 * time.Second
+	// maxTokenSize is the largest token in bytes. Entra ID moves groups out of its tokens at
+	// 200, which are some 8 KB.
+	maxTokenSize = 24 << 10
+)
+
+// Options state which tokens are accepted.
+type Options struct {
+	// Issuer is the value of iss and the address below which the issuer publishes its keys
+	// (/.well-known/openid-configuration): https, or http on loopback.
+	Issuer string
+	// Audiences are the values of aud of which a token needs one. A token for another
+	// program must not be accepted here, so there is no default.
+	Audiences []string
+	// Allow are the claims of which a token needs one; none accepts every subject of the
+	// issuer that has a token for an audience.
+	Allow []Claim
+	// Skew is the accepted difference of clocks; 0 means DefaultSkew.
+	Skew time.Duration
+	// Client sends the requests to the issuer; nil means one that trusts the system's roots.
+	Client *http.Client
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// Verifier verifies tokens of one issuer. It is safe for concurrent use.
+type Verifier struct {
+	options Options
+	client  *http.Client
+
+	mu       sync.Mutex
+	provider *oidc.IDTokenVerifier // nil before the issuer was reached
+	tried    time.Time
+	failure  error
+}
+
+// Errors of Verify.
+type (
+	// RefusedError means that the token does not prove who sent the request.
+	RefusedError struct{ Reason string }
+	// NotAllowedError means that the caller is known and none of the allowed.
+	NotAllowedError struct {
+		Caller Caller
+		Allow  []Claim
+	}
+	// UnavailableError means that the keys of the issuer could not be read.
+	UnavailableError struct{ Err error }
+)
+
+func (e *RefusedError) Error() string { return "token refused: " + e.Reason }
+
+func (e *NotAllowedError) Error() string {
+	return fmt.Sprintf("subject %q is not allowed: its token has none of %s", e.Caller.Subject, joinClaims(e.Allow))
+}
+
+func (e *UnavailableError) Error() string {
+	return fmt.Sprintf("cannot verify tokens now: %v; try again later", e.Err)
+}
+func (e *UnavailableError) Unwrap() error { return e.Err }
+
+// New returns a verifier, or every problem of the options. It sends no request: an issuer
+// that is out of reach does not keep a program from starting.
+func New(options Options) (*Verifier, error) {
+	options.Skew = cmp.Or(options.Skew, DefaultSkew)
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	var problems []error
+	if err := checkAddress(options.Issuer); err != nil {
+		problems = append(problems, fmt.Errorf("issuer %q: %w", options.Issuer, err))
+	}
+	if len(options.Audiences) == 0 || slices.Contains(options.Audiences, "") {
+		problems = append(problems, errors.New("set the audience: the value of aud in tokens that are made for this program"))
+	}
+	if options.Skew < 0 || options.Skew > maxSkew {
+		problems = append(problems, fmt.Errorf("skew %s: it must be positive and at most %s", options.Skew, maxSkew))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	return &Verifier{options: options, client: newClient(options)}, nil
+}
+
+// Verify returns the caller that a token names. The error is a *RefusedError,
+// *NotAllowedError or *UnavailableError, or that of ctx. It never contains the token.
+func (v *Verifier) Verify(ctx context.Context, token string) (Caller, error) {
+	if token == "" {
+		return Caller{}, &RefusedError{"there is none"}
+	}
+	if len(token) > maxTokenSize {
+		return Caller{}, &RefusedError{fmt.Sprintf("it has %d bytes, at most %d are accepted", len(token), maxTokenSize)}
+	}
+	provider, err := v.discover(ctx)
+	if err != nil {
+		return Caller{}, err
+	}
+	var unread *keysError
+	verified, err := provider.Verify(context.WithValue(ctx, unreadKey{}, &unread), token)
+	switch {
+	case ctx.Err() != nil:
+		return Caller{}, ctx.Err()
+	case unread != nil:
+		return Caller{}, &UnavailableError{unread}
+	case err != nil:
+		return Caller{}, explain(err)
+	}
+	caller := Caller{Issuer: verified.Issuer, Subject: verified.Subject}
+	if err := verified.Claims(&caller.claims); err != nil {
+		return Caller{}, &RefusedError{"its claims are not a JSON object"}
+	}
+	if err := v.checkClaims(verified, caller); err != nil {
+		return Caller{}, err
+	}
+	if len(v.options.Allow) > 0 && !slices.ContainsFunc(v.options.Allow, caller.Has) {
+		return Caller{}, &NotAllowedError{Caller: caller, Allow: v.options.Allow}
+	}
+	return caller, nil
+}
+
+// checkClaims checks what the library leaves to its users.
+func (v *Verifier) checkClaims(token *oidc.IDToken, caller Caller) error {
+	if caller.Subject == "" {
+		return &RefusedError{"it has no subject"}
+	}
+	if !slices.ContainsFunc(token.Audience, func(audience string) bool { return slices.Contains(v.options.Audiences, audience) }) {
+		return &RefusedError{fmt.Sprintf("its audience is %q, want %s", token.Audience, strings.Join(v.options.Audiences, " or "))}
+	}
+	latest := v.options.Now().Add(v.options.Skew)
+	for _, name := range []string{"nbf", "iat"} {
+		raw, found := caller.claims[name]
+		if !found {
+			continue
+		}
+		var seconds float64
+		if err := json.Unmarshal(raw, &seconds); err != nil {
+			return &RefusedError{name + " is not a time"}
+		}
+		if seconds > float64(latest.Unix()) {
+			return &RefusedError{fmt.Sprintf("it is not valid yet (%s is later than the time here); compare the clocks", name)}
+		}
+	}
+	return nil
+}
+
+// discover returns the verifier of the issuer. It reads what the issuer publishes at the
+// first token, and after a failure not before minDiscoveryInterval.
+func (v *Verifier) discover(ctx context.Context) (*oidc.IDTokenVerifier, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	now := v.options.Now()
+	if v.provider != nil {
+		return v.provider, nil
+	}
+	if v.failure != nil && now.Sub(v.tried) < minDiscoveryInterval {
+		return nil, &UnavailableError{v.failure}
+	}
+	// A caller that gives up must not leave its end behind as a failure of the issuer.
+	ctx = oidc.ClientContext(context.WithoutCancel(ctx), v.client)
+	address, err := keysAddress(ctx, v.options.Issuer)
+	if err != nil {
+		v.tried, v.failure = now, fmt.Errorf("read what %s publishes: %s", v.options.Issuer, plain(err))
+		return nil, &UnavailableError{v.failure}
+	}
+	v.provider = oidc.NewVerifier(v.options.Issuer, keySet{oidc.NewRemoteKeySet(ctx, address)}, &oidc.Config{
+		SkipClientIDCheck:    true, // there may be several, see checkClaims
+		SupportedSigningAlgs: algorithms,
+		Now:                  func() time.Time { return v.options.Now().Add(-v.options.Skew) },
+	})
+	return v.provider, nil
+}
+
+// algorithms are those whose keys an issuer can publish. One with a shared secret, or none,
+// would accept tokens that anyone can make.
+var algorithms = []string{
+	oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA,
+}
+
+// keysAddress returns where an issuer publishes its keys. They must come over a connection
+// that cannot be changed.
+func keysAddress(ctx context.Context, issuer string) (string, error) {
+	provider, err := oidc.NewProvider(ctx, issuer)
+	if err != nil {
+		return "", err
+	}
+	var published struct {
+		Keys string `json:"jwks_uri"`
+	}
+	if err := provider.Claims(&published); err != nil {
+		return "", err
+	}
+	if err := checkAddress(published.Keys); err != nil {
+		return "", fmt.Errorf("jwks_uri %q: %w", published.Keys, err)
+	}
+	return published.Keys, nil
+}
+
+// keySet keeps why keys could not be read: the library drops it.
+type keySet struct{ remote *oidc.RemoteKeySet }
+
+// unreadKey is the key of the context for the address of a *keysError.
+type unreadKey struct{}
+
+// VerifySignature returns the payload of a token that a key of the issuer signed.
+func (k keySet) VerifySignature(ctx context.Context, token string) ([]byte, error) {
+	payload, err := k.remote.VerifySignature(ctx, token)
+	if unread, ok := errors.AsType[*keysError](err); ok {
+		*ctx.Value(unreadKey{}).(**keysError) = unread
+	}
+	return payload, err
+}
+
+// explain returns why the library refused a token.
+func explain(err error) error {
+	if expired, ok := errors.AsType[*oidc.TokenExpiredError](err); ok {
+		return &RefusedError{fmt.Sprintf("it expired at %s", expired.Expiry.UTC().Format(time.RFC3339))}
+	}
+	return &RefusedError{plain(err)}
+}
+
+// maxErrorLength bounds the text of an error, which may contain what a server sent.
+const maxErrorLength = 300
+
+// plain returns the text of an error on one line, without the name of the library.
+func plain(err error) string {
+	return text.Cut(text.OneLine(strings.NewReplacer("oidc: ", "", "id token", "token").Replace(err.Error())), maxErrorLength)
+}
+
+func joinClaims(claims []Claim) string {
+	texts := make([]string, len(claims))
+	for i, claim := range claims {
+		texts[i] = claim.String()
+	}
+	return strings.Join(texts, ", ")
+}
