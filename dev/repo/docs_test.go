@@ -210,7 +210,7 @@ func read(t *testing.T, file string) string {
 func TestEveryGuardIsExplained(t *testing.T) {
 	name := regexp.MustCompile(`\bTestGuard\w+`)
 	var existing []string
-	for _, pattern := range []string{"activities/*_test.go", "dev/e2e/*_test.go", "starter/*_test.go", "worker/*_test.go"} {
+	for _, pattern := range []string{"activities/*_test.go", "caller/*_test.go", "dev/e2e/*_test.go", "service/*_test.go", "starter/*_test.go", "worker/*_test.go"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
