@@ -45,6 +45,11 @@ type bucket struct {
 	// capacity its size, reserved the tokens that are left to others. All are 0 for a
 	// budget of unknown size.
 	refill, capacity, reserved float64
+	// verb is that of a subscription's bucket, remaining what the last response reported of
+	// it, at reportedAt.
+	verb       string
+	remaining  float64
+	reportedAt time.Time
 	// blockedUntil is the end of the wait that the last 429 demanded.
 	blockedUntil time.Time
 	// lastRetry is the time that the last unsent request was given.
@@ -58,7 +63,7 @@ func newSubscriptionBucket(verb string, share float64) *bucket {
 	if verb == "reads" {
 		refill, capacity = readsPerSecond, readsCapacity
 	}
-	b := &bucket{refill: refill * share, capacity: capacity * share, reserved: capacity * (1 - share)}
+	b := &bucket{verb: verb, refill: refill * share, capacity: capacity * share, reserved: capacity * (1 - share)}
 	b.limiter = rate.NewLimiter(rate.Limit(b.refill+b.capacity*(1-scarceShare)/surplusSeconds), maxBurst)
 	return b
 }
@@ -117,6 +122,7 @@ func (b *bucket) stagger(now time.Time) time.Duration {
 
 // adjust sets the rate for the tokens that a response reports as remaining.
 func (b *bucket) adjust(now time.Time, remaining float64) {
+	b.remaining, b.reportedAt = remaining, now
 	b.limiter.SetLimitAt(now, b.rateFor(max(remaining-b.reserved, 0)))
 }
 

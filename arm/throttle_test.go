@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/armature-io/armature/armsim"
+	"github.com/google/go-cmp/cmp"
 )
 
 const otherSubscription = "22222222-2222-2222-2222-222222222222"
@@ -321,6 +323,27 @@ func TestBudgetHeaders(t *testing.T) {
 	header.Add("x-ms-ratelimit-remaining-resource", "Microsoft.Compute/PutVM30Min;0")
 	if !providerExhausted(header) {
 		t.Error("0 is exhausted")
+	}
+}
+
+// The scarcest budget counts, and only while its report is fresh.
+func TestRemaining(t *testing.T) {
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	throttle := NewThrottle(ThrottleOptions{Clock: func() time.Time { return now }})
+	for i, left := range []float64{120, 40} {
+		subscription, provider := throttle.bucketsFor(scope{subscription: strconv.Itoa(i), verb: "reads", provider: "p"})
+		subscription.adjust(now, left)
+		provider.slowDown(now)
+	}
+	blocked, _ := throttle.bucketsFor(scope{subscription: "0", verb: "writes"})
+	blocked.block(now, time.Second)
+	throttle.bucketsFor(scope{subscription: "0", verb: "deletes"})
+	if diff := cmp.Diff(map[string]float64{"reads": 40, "writes": 0}, throttle.Remaining()); diff != "" {
+		t.Errorf("remaining (-want +got):\n%s", diff)
+	}
+	now = now.Add(maxReportAge + time.Second)
+	if got := throttle.Remaining(); len(got) > 0 {
+		t.Errorf("remaining %v from reports that are too old", got)
 	}
 }
 

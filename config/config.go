@@ -14,7 +14,8 @@ type Config struct {
 	TaskQueue string `mapstructure:"task-queue"`
 	Log       Log    `mapstructure:"log"`
 	HTTP      HTTP   `mapstructure:"http"`
-	Azure     Azure  `mapstructure:"azure"`
+	Metrics   Metrics
+	Azure     Azure `mapstructure:"azure"`
 	// Credentials are additional credentials by name; they come from the file only.
 	Credentials map[string]Credential `mapstructure:"credentials"`
 	// Secrets are for the resources of the worker's own credential, and for all where no
@@ -83,6 +84,14 @@ type Log struct {
 type HTTP struct {
 	// Listen is host:port of /healthz, /readyz and /metrics; "" disables them.
 	Listen string
+}
+
+// Metrics configures the metrics of the state of resources.
+type Metrics struct {
+	// Interval is the time between two counts of the resources; 0 is none.
+	Interval time.Duration
+	// Label is the label of manifests by whose values they are counted too; "" is none.
+	Label string
 }
 
 // Azure is the worker's cloud and identity.

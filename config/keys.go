@@ -33,6 +33,8 @@ func keys() []key {
 		{"log.level", "info", "debug, info, warn or error"},
 		{"log.format", "json", "json or text"},
 		{listenKey, "127.0.0.1:9464", "host:port of /healthz, /readyz and /metrics; in a pod of Kubernetes " + podListen + " (all addresses) is the default, where probes reach it; empty disables them"},
+		{"metrics.interval", "1m", "how often one of the workers counts the resources of the task queue by state for /metrics; 0s disables it"},
+		{"metrics.label", "", "label of manifests by whose values the resources are counted too; then each count lists all resources, one request per 250"},
 		{"azure.cloud", CloudPublic, "public, government, china or custom"},
 		{"azure.endpoint", "", "ARM endpoint of a custom cloud: https://host[:port]"},
 		{"azure.audience", "", "token audience of a custom cloud; empty is the endpoint"},

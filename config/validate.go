@@ -36,6 +36,8 @@ func (c Config) problems() problems {
 		}
 		p.require(err == nil, "http.listen", "must be host:port, not %q", c.HTTP.Listen)
 	}
+	p.require(c.Metrics.Interval == 0 || c.Metrics.Interval >= minMetricsInterval, "metrics.interval", "must be 0s, or at least %s, not %s", minMetricsInterval, c.Metrics.Interval)
+	p.require(!strings.ContainsAny(c.Metrics.Label, "=,' "), "metrics.label", "must be the name of a label, not %q", c.Metrics.Label)
 	p.require(c.RereadWindow > 0 && c.RereadWindow <= 10*time.Minute, "reread-window", "must be more than 0s and at most 10m, not %s", c.RereadWindow)
 	p.require(c.StopTimeout > 0 && c.StopTimeout <= time.Hour, "stop-timeout", "must be more than 0s and at most 1h, not %s", c.StopTimeout)
 	p.require(c.DisappearanceBudget >= 0, "disappearance-budget", "must be a number of PUTs per hour, or 0 for unlimited, not %d", c.DisappearanceBudget)
@@ -56,6 +58,9 @@ func (c Config) problems() problems {
 	c.references(p)
 	return *p
 }
+
+// minMetricsInterval is the shortest time between two counts: each is a list.
+const minMetricsInterval = 5 * time.Second
 
 // fence checks the generation fence.
 func (c Config) fence(p *problems) {

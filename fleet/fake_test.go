@@ -55,6 +55,7 @@ type server struct {
 
 	queries   []string
 	pages     int
+	counts    int
 	described []string
 	signals   []signal
 	updates   []update
@@ -200,7 +201,41 @@ func matches(query string) func(info *workflowpb.WorkflowExecutionInfo) bool {
 			return slices.ContainsFunc(terms, func(term []string) bool { return strings.HasPrefix(info.GetExecution().GetWorkflowId(), term[1]) })
 		}
 	}
+	if parts := managedForm.FindStringSubmatch(query); parts != nil {
+		return func(info *workflowpb.WorkflowExecutionInfo) bool {
+			var phase string
+			decode(info.GetSearchAttributes().GetIndexedFields()[searchattr.ReconcilePhase], &phase)
+			ready := phase == string(workflows.PhaseReady)
+			return parts[1] == "" || parts[1] == readyTerm && ready || parts[1] == notReadyTerm && !ready
+		}
+	}
 	return nil
+}
+
+// The terms of a query of a tally.
+const (
+	readyTerm    = " AND ReconcilePhase = 'Ready'"
+	notReadyTerm = " AND (ReconcilePhase != 'Ready' OR ReconcilePhase IS NULL)"
+)
+
+var managedForm = regexp.MustCompile(`^WorkflowType = 'ReconcileResource' AND ExecutionStatus = 'Running' AND TaskQueue = 'q'(` +
+	regexp.QuoteMeta(readyTerm) + `|` + regexp.QuoteMeta(notReadyTerm) + `|)$`)
+
+func (s *server) CountWorkflowExecutions(_ context.Context, in *workflowservice.CountWorkflowExecutionsRequest) (*workflowservice.CountWorkflowExecutionsResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counts++
+	match := matches(in.GetQuery())
+	if match == nil {
+		return nil, serviceerror.NewInvalidArgument("unexpected query: " + in.GetQuery())
+	}
+	response := &workflowservice.CountWorkflowExecutionsResponse{}
+	for _, info := range s.listed {
+		if match(info) {
+			response.Count++
+		}
+	}
+	return response, nil
 }
 
 func (s *server) ListWorkflowExecutions(_ context.Context, in *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error) {

@@ -54,20 +54,5 @@ func (f *Fleet) liveWorkers(ctx context.Context) int {
 	return countLive(described.GetPollers())
 }
 
-// countLive returns the number of processes among pollers. Their times are of the server,
-// so they are compared with each other.
-func countLive(pollers []*taskqueuepb.PollerInfo) int {
-	var newest time.Time
-	for _, poller := range pollers {
-		if at := poller.GetLastAccessTime().AsTime(); at.After(newest) {
-			newest = at
-		}
-	}
-	live := map[string]bool{}
-	for _, poller := range pollers {
-		if newest.Sub(poller.GetLastAccessTime().AsTime()) <= maxPollAge {
-			live[poller.GetIdentity()] = true
-		}
-	}
-	return len(live)
-}
+// countLive returns the number of processes among pollers.
+func countLive(pollers []*taskqueuepb.PollerInfo) int { return len(livePollers(pollers)) }

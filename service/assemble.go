@@ -36,6 +36,7 @@ type process struct {
 	version    version
 	activities *activities.Activities
 	health     *health
+	state      *stateMetrics
 	rules      *rules.Set // nil without rules
 }
 
@@ -97,6 +98,10 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	}
 	clock := servertime.New(options.Now)
 	metrics.observeClock(clock)
+	metrics.observeBudget(azure.throttle.Remaining)
+	state := newStateMetrics(settings.Metrics.Interval, settings.Metrics.Label,
+		map[string]int{activities.PutBudget: settings.PutBudget, activities.DisappearanceBudget: settings.DisappearanceBudget}, options.Now)
+	metrics.registry.MustRegister(state)
 	logExtensions(ctx, registry, log)
 	ruleState := rulesState(ruleSet)
 	metrics.observeRules(ruleState)
@@ -108,6 +113,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	}
 	return &process{
 		fleet:    resources,
+		state:    state,
 		settings: settings, log: log, rules: ruleSet, listener: listener, metrics: metrics,
 		temporal: temporal, connection: connection, converters: converters, namespace: connection.Namespace, identity: connection.Identity, version: version,
 		activities: activities.New(activities.Dependencies{

@@ -28,6 +28,8 @@ const verifyTimeout = 10 * time.Second
 type azure struct {
 	client  *arm.Client
 	options arm.Options
+	// throttle has ARM's request budgets.
+	throttle *arm.Throttle
 }
 
 // newAzure builds the ARM client with all its connections, without a request.
@@ -55,7 +57,7 @@ func newAzure(settings config.Config, version string, observe func(arm.Request),
 	if err != nil {
 		return nil, err
 	}
-	return &azure{client: client, options: options}, nil
+	return &azure{client: client, options: options, throttle: throttle}, nil
 }
 
 // newRecords returns the blob container of the generation fence, nil without one.

@@ -36,6 +36,10 @@ type metrics struct {
 	origins  origins
 }
 
+// readyBuckets are the bounds of the time to Ready, in seconds: some resources take a
+// second, others hours.
+var readyBuckets = []float64{1, 2, 5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 28800, 86400}
+
 func newMetrics(log *slog.Logger) (*metrics, error) {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
@@ -66,7 +70,12 @@ func newMetrics(log *slog.Logger) (*metrics, error) {
 		Description:     "Verdicts on resources that have not been ready for longer than overdue-after, by reason.",
 		AttributeFilter: attribute.NewAllowKeysFilter("reason"),
 	})
-	provider := metric.NewMeterProvider(metric.WithReader(exporter), metric.WithView(overdue))
+	ready := metric.NewView(metric.Instrument{Name: workflows.TimeToReadyMetric}, metric.Stream{
+		Description:     "Time from the apply that changed a spec until the resource was Ready with it, in seconds.",
+		AttributeFilter: attribute.NewAllowKeysFilter(),
+		Aggregation:     metric.AggregationExplicitBucketHistogram{Boundaries: readyBuckets},
+	})
+	provider := metric.NewMeterProvider(metric.WithReader(exporter), metric.WithView(overdue, ready))
 	m.sdk = opentelemetry.NewMetricsHandler(opentelemetry.MetricsHandlerOptions{
 		Meter:                provider.Meter("temporal"),
 		OnError:              func(err error) { log.Warn("cannot record SDK metric", "error", err) },
@@ -104,6 +113,32 @@ func (m *metrics) observeRules(state func() activities.RulesState) {
 		}
 		return 0
 	}))
+}
+
+// observeBudget adds what is left of ARM's request budgets.
+func (m *metrics) observeBudget(remaining func() map[string]float64) {
+	m.registry.MustRegister(armBudget{
+		remaining: remaining,
+		desc: prometheus.NewDesc("armature_arm_requests_left",
+			"Requests that the scarcest budget of a subscription allows now, by verb (reads, writes, deletes), as ARM reported it within the last minute; 0 after a 429.",
+			[]string{"verb"}, nil),
+	})
+}
+
+// armBudget is the collector of ARM's request budgets.
+type armBudget struct {
+	remaining func() map[string]float64
+	desc      *prometheus.Desc
+}
+
+// Describe implements prometheus.Collector.
+func (b armBudget) Describe(to chan<- *prometheus.Desc) { to <- b.desc }
+
+// Collect implements prometheus.Collector.
+func (b armBudget) Collect(to chan<- prometheus.Metric) {
+	for verb, left := range b.remaining() {
+		to <- prometheus.MustNewConstMetric(b.desc, prometheus.GaugeValue, left, verb)
+	}
 }
 
 // countRequest counts a request to ARM.

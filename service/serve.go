@@ -48,6 +48,9 @@ func (p *process) serve(ctx context.Context) error {
 	if p.rules != nil && p.settings.Rules.Reload > 0 {
 		group.Go(func() { p.rules.Watch(background, p.settings.Rules.Reload, p.log) })
 	}
+	if p.settings.Metrics.Interval > 0 && p.listener != nil {
+		group.Go(func() { p.state.watch(background, p.fleet, p.identity, p.log) })
+	}
 	if p.settings.StartFrozen != "" {
 		group.Go(func() { p.keepFrozen(background) })
 	}

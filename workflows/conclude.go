@@ -53,6 +53,7 @@ func (r *reconciler) concludeReady(ctx workflow.Context, p *pass, verdict resour
 	s.NotReadySince, s.Overdue = time.Time{}, false
 	s.PutUnknown, s.DropsApproved, s.Refusal, s.OperationRefusal = false, false, nil, nil
 	s.ReadyPasses++
+	r.countReady(ctx, p)
 	s.ReadyGeneration = p.generation
 	reason, message := resource.ReasonSucceeded, "in sync"
 	if verdict.Reason != "" && verdict.Reason != resource.ReasonInSync {
@@ -166,6 +167,20 @@ func (s *State) isOverdue(p *pass, verdict resource.Verdict, now time.Time) bool
 		return verdict.Overdue
 	}
 	return s.notReadyFor(now) >= p.overdueAfter
+}
+
+// TimeToReadyMetric is the histogram of the time from the apply that changed a spec until
+// the resource was Ready with it, in seconds.
+const TimeToReadyMetric = "armature_time_to_ready_seconds"
+
+// countReady records the time to Ready of a generation once. The SDK's metrics handler is
+// silent during a replay.
+func (r *reconciler) countReady(ctx workflow.Context, p *pass) {
+	s := r.state
+	if s.ReadyGeneration >= p.generation || s.Generation != p.generation || s.ChangedAt.IsZero() {
+		return
+	}
+	workflow.GetMetricsHandler(ctx).Timer(TimeToReadyMetric).Record(workflow.Now(ctx).Sub(s.ChangedAt))
 }
 
 // OverdueMetric counts verdicts on overdue resources, by the tag "reason".

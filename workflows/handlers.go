@@ -91,7 +91,7 @@ func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, er
 	if changed {
 		r.upsertMemo(ctx, in.Desired)
 		r.state.replaceSpec(in.Desired)
-		r.state.AppliedBy = in.By
+		r.state.AppliedBy, r.state.ChangedAt = in.By, workflow.Now(ctx)
 		r.state.resetRetries()
 		r.upsertIdentity(ctx)
 		r.announceGeneration(ctx)

@@ -115,13 +115,15 @@ type run struct {
 	// errors is the log at level error, counted the counters by name and reason.
 	errors  bytes.Buffer
 	counted map[string]int64
-	input   workflows.ReconcileResourceInput
+	// recorded are the durations of timers by name.
+	recorded map[string][]time.Duration
+	input    workflows.ReconcileResourceInput
 }
 
 func newRun(t *testing.T) *run {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
-	r := &run{t: t, script: newScript(), counted: map[string]int64{}, input: workflows.ReconcileResourceInput{Listed: true}}
+	r := &run{t: t, script: newScript(), counted: map[string]int64{}, recorded: map[string][]time.Duration{}, input: workflows.ReconcileResourceInput{Listed: true}}
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.NewTextHandler(&r.errors, &slog.HandlerOptions{Level: slog.LevelError}))))
 	suite.SetMetricsHandler(counters{client.MetricsNopHandler, r, ""})
 	r.TestWorkflowEnvironment = suite.NewTestWorkflowEnvironment()
@@ -163,6 +165,19 @@ func (c counter) Inc(n int64) {
 	c.run.mu.Lock()
 	defer c.run.mu.Unlock()
 	c.run.counted[c.key] += n
+}
+
+func (c counters) Timer(name string) client.MetricsTimer { return timer{c.run, name} }
+
+type timer struct {
+	run  *run
+	name string
+}
+
+func (t timer) Record(d time.Duration) {
+	t.run.mu.Lock()
+	defer t.run.mu.Unlock()
+	t.run.recorded[t.name] = append(t.run.recorded[t.name], d)
 }
 
 func (r *run) register() {

@@ -21,6 +21,8 @@ type State struct {
 	Generation int64             `json:"generation"`
 	// AppliedBy is the user that applied Generation, "" in states of older workers.
 	AppliedBy string `json:"appliedBy,omitempty"`
+	// ChangedAt is when Desired became Generation, zero in states of older workers.
+	ChangedAt time.Time `json:"changedAt,omitzero"`
 	// StatedAt is when a user last stated Desired or Delete, zero in states of older
 	// workers. A repeated apply counts too.
 	StatedAt time.Time    `json:"statedAt,omitzero"`
