@@ -161,8 +161,8 @@ lint: ## run golangci-lint on both modules
 	cd dev && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 
 .PHONY: docs
-docs: ## regenerate the references of manifests, commands, configuration and reasons
-	UPDATE_DOCS=1 $(GO) test -count=1 -run 'Test(CLI)?Reference' ./manifest ./starter ./config ./resource
+docs: ## regenerate the references of manifests, commands, configuration, metrics and reasons
+	UPDATE_DOCS=1 $(GO) test -count=1 -run 'Test(CLI)?Reference' ./manifest ./starter ./config ./resource ./service
 
 # FUZZTIME is the time for each target of `make fuzz`.
 FUZZTIME ?= 5m

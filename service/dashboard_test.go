@@ -1,53 +1,21 @@
 package service
 
 import (
-	"log/slog"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/armature-io/armature/activities"
-	"github.com/armature-io/armature/internal/servertime"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/workflows"
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 // metricLabels returns the labels of Armature's metrics by name.
 func metricLabels(t *testing.T) map[string][]string {
 	t.Helper()
-	m, err := newMetrics(slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.observeClock(servertime.New(time.Now))
-	m.observeRules(func() activities.RulesState { return activities.RulesState{} })
-	all := make(chan *prometheus.Desc, 1000)
-	m.registry.Describe(all)
-	close(all)
-	text := regexp.MustCompile(`fqName: "([^"]+)".*variableLabels: \{([^}]*)\}`)
 	found := map[string][]string{}
-	for one := range all {
-		if parts := text.FindStringSubmatch(one.String()); parts != nil && strings.HasPrefix(parts[1], "armature_") {
-			found[parts[1]] = strings.Split(parts[2], ",")
-		}
-	}
-	// The counter of the workflows belongs to the SDK's meter, which has no description
-	// before the first count.
-	m.sdk.WithTags(map[string]string{"namespace": "default", "reason": "Failed"}).Counter(workflows.OverdueMetric).Inc(1)
-	families, err := m.registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, family := range families {
-		if family.GetName() == workflows.OverdueMetric {
-			for _, label := range family.GetMetric()[0].GetLabel() {
-				found[workflows.OverdueMetric] = append(found[workflows.OverdueMetric], label.GetName())
-			}
-		}
+	for name, family := range sampled(t) {
+		found[name] = labelNames(family)
 	}
 	return found
 }

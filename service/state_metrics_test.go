@@ -1,0 +1,155 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/fleet"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+)
+
+// fakeTallier returns what it has.
+type fakeTallier struct {
+	leads, tallies, readings int
+	follows                  bool
+	err                      error
+	tally                    fleet.Tally
+	takes                    time.Duration
+}
+
+func (f *fakeTallier) Leads(context.Context, string) (bool, error) {
+	f.leads++
+	return !f.follows, f.err
+}
+
+func (f *fakeTallier) Tally(context.Context, string) (fleet.Tally, error) {
+	f.tallies++
+	time.Sleep(f.takes) // within a bubble
+	return f.tally, nil
+}
+
+func (f *fakeTallier) Spent(_ context.Context, budget string) (int, error) {
+	f.readings++
+	return map[string]int{activities.PutBudget: 30, activities.DisappearanceBudget: 7}[budget], nil
+}
+
+func someTally() fleet.Tally {
+	return fleet.Tally{
+		Groups: map[fleet.Group]int{
+			{Phase: workflows.PhaseReady, Class: fleet.EndedByNothing, Label: "web"}:                                        40,
+			{Phase: workflows.PhaseBlocked, Reason: resource.ReasonWaitingForOwner, Class: fleet.EndedByTime, Label: "web"}: 2,
+			{Phase: workflows.PhaseFailed, Reason: "CodeOfSomeServer1", Class: fleet.EndedByPerson}:                         1,
+			{Phase: workflows.PhaseFailed, Reason: "CodeOfSomeServer2", Class: fleet.EndedByPerson}:                         1,
+			{Class: fleet.EndedByUnknown}: 3,
+		},
+		Oldest: map[fleet.EndedBy]time.Duration{fleet.EndedByTime: 90 * time.Second},
+	}
+}
+
+const someSeries = `
+# HELP armature_budget_left Resources that the workers of the task queue may still write within the hour without a user's request, by budget (put, disappearance); absent where a budget is unlimited.
+# TYPE armature_budget_left gauge
+armature_budget_left{budget="disappearance"} 0
+armature_budget_left{budget="put"} 170
+# HELP armature_oldest_not_ready_seconds How long the resource has not been Ready that has not been for the longest time, in seconds, by class; paused resources do not count.
+# TYPE armature_oldest_not_ready_seconds gauge
+armature_oldest_not_ready_seconds{class="time"} 90
+# HELP armature_resources Managed resources, by phase, class (what ends the state: nothing, time, person, unknown), reason and the value of the label that metrics.label names. One worker of a task queue has these series.
+# TYPE armature_resources gauge
+armature_resources{class="nothing",label="web",phase="Ready",reason=""} 40
+armature_resources{class="person",label="",phase="Failed",reason="other"} 2
+armature_resources{class="time",label="web",phase="Blocked",reason="WaitingForOwner"} 2
+armature_resources{class="unknown",label="",phase="unknown",reason=""} 3
+`
+
+func budgetsOf() map[string]int {
+	return map[string]int{activities.PutBudget: 200, activities.DisappearanceBudget: 5}
+}
+
+// TestStateMetrics checks the series while this worker counts, when another one does, and
+// when Temporal does not respond for long.
+func TestStateMetrics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newStateMetrics(time.Minute, "stack", budgetsOf(), time.Now)
+		registry := prometheus.NewPedanticRegistry()
+		registry.MustRegister(m)
+		from := &fakeTallier{tally: someTally()}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go m.watch(ctx, from, "1@a", slog.New(slog.DiscardHandler))
+		compare := func(want, reason string) {
+			t.Helper()
+			synctest.Wait()
+			if err := testutil.GatherAndCompare(registry, strings.NewReader(want)); err != nil {
+				t.Errorf("%s: %v", reason, err)
+			}
+		}
+		compare("", "nothing was counted yet")
+		time.Sleep(firstTally + time.Second)
+		compare(someSeries, "this worker counts")
+		time.Sleep(9 * time.Minute)
+		if from.tallies != 10 || from.readings != 2*2 {
+			t.Errorf("%d counts and %d queries of two budgets in ten minutes, want 10 and 4", from.tallies, from.readings)
+		}
+		from.follows = true
+		time.Sleep(time.Minute)
+		compare("", "another worker has the series now")
+		from.follows = false
+		time.Sleep(time.Minute)
+		compare(someSeries, "this worker counts again")
+		from.err = errors.New("out of reach")
+		time.Sleep(time.Minute)
+		compare(someSeries, "one count failed")
+		time.Sleep(3 * time.Minute)
+		compare("", "a count that is too old must not look like the present")
+	})
+}
+
+// A count of a large namespace takes time: it is repeated less often.
+func TestStateMetricsPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newStateMetrics(time.Minute, "stack", budgetsOf(), time.Now)
+		from := &fakeTallier{tally: someTally(), takes: time.Minute}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go m.watch(ctx, from, "1@a", slog.New(slog.DiscardHandler))
+		time.Sleep(time.Hour)
+		if from.tallies != 3 {
+			t.Errorf("%d counts of a minute in an hour, want 3", from.tallies)
+		}
+		if registry := prometheus.NewRegistry(); registry.Register(m) != nil || testutil.CollectAndCount(m) == 0 {
+			t.Error("the last count is not shown until the next one")
+		}
+	})
+}
+
+// The number of series does not grow with the values of a label.
+func TestStateMetricsAreBounded(t *testing.T) {
+	groups := map[fleet.Group]int{}
+	for n := range 10 * maxLabelValues {
+		groups[fleet.Group{Phase: workflows.PhaseReady, Class: fleet.EndedByNothing, Label: fmt.Sprint(n)}] = n + 1
+	}
+	got, total, sum := bounded(groups), 0, 0
+	for _, n := range groups {
+		total += n
+	}
+	for _, n := range got {
+		sum += n
+	}
+	if len(got) != maxLabelValues+1 || sum != total {
+		t.Errorf("%d series of %d resources, want %d of %d", len(got), sum, maxLabelValues+1, total)
+	}
+	if largest := (fleet.Group{Phase: workflows.PhaseReady, Class: fleet.EndedByNothing, Label: fmt.Sprint(10*maxLabelValues - 1)}); got[largest] == 0 {
+		t.Error("the largest value is not a series of its own")
+	}
+}
