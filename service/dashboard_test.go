@@ -1,6 +1,7 @@
 package service
 
 import (
+	"encoding/json"
 	"os"
 	"regexp"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/google/go-cmp/cmp"
 )
 
 // metricLabels returns the labels of Armature's metrics by name.
@@ -44,7 +46,8 @@ func TestDashboardAndAlerts(t *testing.T) {
 				t.Errorf("%s: unknown metric %s", path, match[1])
 			}
 			for _, one := range label.FindAllStringSubmatch(match[3], -1) {
-				if !slices.Contains(labels, one[1]) {
+				// Prometheus adds these to each metric that it scrapes.
+				if !slices.Contains(append(labels, "job", "instance"), one[1]) {
 					t.Errorf("%s: metric %s has labels %v, not %s", path, match[1], labels, one[1])
 				}
 				if one[1] != "reason" {
@@ -55,6 +58,52 @@ func TestDashboardAndAlerts(t *testing.T) {
 						t.Errorf("%s: unknown reason %s", path, reason)
 					}
 				}
+			}
+		}
+	}
+}
+
+// TestDashboardVariables checks that a panel shows what its variables select, from the data
+// source that they select, and that each of its series has a name.
+func TestDashboardVariables(t *testing.T) {
+	content, err := os.ReadFile("../deploy/grafana/dashboards/armature.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type source struct{ UID string }
+	var dashboard struct {
+		Templating struct {
+			List []struct{ Name, Type, Definition string }
+		}
+		Panels []struct {
+			Title, Description string
+			Datasource         source
+			Targets            []struct {
+				Expr, LegendFormat string
+				Datasource         source
+			}
+		}
+	}
+	if err := json.Unmarshal(content, &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	var variables []string
+	for _, variable := range dashboard.Templating.List {
+		variables = append(variables, variable.Name)
+	}
+	if diff := cmp.Diff([]string{"datasource", "job", "instance", "label"}, variables); diff != "" {
+		t.Errorf("the variables (-want +got):\n%s", diff)
+	}
+	for _, panel := range dashboard.Panels {
+		if panel.Title == "" || panel.Description == "" || len(panel.Targets) == 0 || panel.Datasource.UID != "${datasource}" {
+			t.Errorf("panel %q has no title, description, target or selected data source", panel.Title)
+		}
+		for _, target := range panel.Targets {
+			if target.LegendFormat == "" || strings.HasPrefix(target.LegendFormat, "__") {
+				t.Errorf("panel %q: a series of %s has no name", panel.Title, target.Expr)
+			}
+			if target.Datasource.UID != "${datasource}" || !strings.Contains(target.Expr, `job=~"$job"`) {
+				t.Errorf("panel %q: %s does not follow the variables", panel.Title, target.Expr)
 			}
 		}
 	}

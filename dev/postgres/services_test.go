@@ -86,10 +86,12 @@ func (g ground) metrics() {
 	}
 	// A process without /proc serves no process_*; package service tests that.
 	used := regexp.MustCompile(`\b(temporal|armature)_[a-z_]+\b`)
+	// Gauges of states that do not exist now have no series; the page lists all.
+	reference := string(read(g.T, filepath.Join(built.root, "docs", "metrics.md")))
 	for _, path := range []string{"grafana/dashboards/armature.json", "prometheus/alerts.yml"} {
 		content := string(read(g.T, filepath.Join(built.root, "deploy", path)))
 		for _, name := range used.FindAllString(content, -1) {
-			if !served[name] && !slices.Contains(sdkMetrics, name) && !strings.HasPrefix(name, "armature_overdue_") {
+			if !served[name] && !slices.Contains(sdkMetrics, name) && !strings.Contains(reference, "| `"+strings.TrimSuffix(name, "_bucket")+"` |") {
 				g.T.Errorf("%s: no worker serves %s", path, name)
 			}
 		}

@@ -176,8 +176,8 @@ func TestComposeMetricsAreScraped(t *testing.T) {
 		t.Errorf("Grafana asks %s (%v)", sources.Datasources[0].URL, err)
 	}
 	for _, dashboard := range []string{"deploy/grafana/dashboards/armature.json"} {
-		if !strings.Contains(fileText(t, dashboard), `"uid": "`+sources.Datasources[0].UID+`"`) {
-			t.Errorf("%s does not use the data source %s", dashboard, sources.Datasources[0].UID)
+		if !strings.Contains(fileText(t, dashboard), `"value": "`+sources.Datasources[0].UID+`"`) {
+			t.Errorf("%s does not begin with the data source %s", dashboard, sources.Datasources[0].UID)
 		}
 	}
 }
