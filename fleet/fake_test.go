@@ -204,7 +204,7 @@ func matches(query string) func(info *workflowpb.WorkflowExecutionInfo) bool {
 	if parts := managedForm.FindStringSubmatch(query); parts != nil {
 		return func(info *workflowpb.WorkflowExecutionInfo) bool {
 			var phase string
-			decode(info.GetSearchAttributes().GetIndexedFields()[searchattr.ReconcilePhase], &phase)
+			readAttribute(info.GetSearchAttributes().GetIndexedFields()[searchattr.ReconcilePhase], &phase)
 			ready := phase == string(workflows.PhaseReady)
 			return parts[1] == "" || parts[1] == readyTerm && ready || parts[1] == notReadyTerm && !ready
 		}

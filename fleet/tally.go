@@ -92,7 +92,7 @@ func (f *Fleet) tallyList(ctx context.Context, query, label string, tally *Tally
 	now := f.options.Now()
 	err = f.pages(ctx, query, func(page []*workflowpb.WorkflowExecutionInfo) bool {
 		for _, info := range page {
-			tally.add(info, label, now)
+			f.addTo(tally, info, label, now)
 		}
 		listed += len(page)
 		return listed >= maxTallied
@@ -100,17 +100,17 @@ func (f *Fleet) tallyList(ctx context.Context, query, label string, tally *Tally
 	return listed, err
 }
 
-// add counts one resource.
-func (t *Tally) add(info *workflowpb.WorkflowExecutionInfo, label string, now time.Time) {
+// addTo counts one resource.
+func (f *Fleet) addTo(t *Tally, info *workflowpb.WorkflowExecutionInfo, label string, now time.Time) {
 	var phase, reason string
 	var summary workflows.Summary
 	attributes := info.GetSearchAttributes().GetIndexedFields()
-	decode(attributes[searchattr.ReconcilePhase], &phase)
-	decode(attributes[searchattr.ReconcileReason], &reason)
-	decode(info.GetMemo().GetFields()[workflows.MemoSummary], &summary)
+	readAttribute(attributes[searchattr.ReconcilePhase], &phase)
+	readAttribute(attributes[searchattr.ReconcileReason], &reason)
+	f.decode(info.GetMemo().GetFields()[workflows.MemoSummary], &summary)
 	group := Group{Phase: workflows.Phase(phase), Reason: resource.Reason(reason)}
 	if label != "" {
-		group.Label = labelOf(info, label)
+		group.Label = f.labelOf(info, label)
 	}
 	group.Class = classOf(group, summary)
 	if group.Class == EndedByNothing {
@@ -121,7 +121,7 @@ func (t *Tally) add(info *workflowpb.WorkflowExecutionInfo, label string, now ti
 		return
 	}
 	managed := activities.Managed{}
-	addSummary(&managed, info)
+	f.addSummary(&managed, info)
 	if managed.Since.IsZero() {
 		managed.Since = info.GetStartTime().AsTime()
 	}
@@ -145,7 +145,7 @@ func classOf(group Group, summary workflows.Summary) EndedBy {
 }
 
 // labelOf returns the value of a label of a resource, "" without it.
-func labelOf(info *workflowpb.WorkflowExecutionInfo, name string) string {
+func (f *Fleet) labelOf(info *workflowpb.WorkflowExecutionInfo, name string) string {
 	for _, keyword := range keysIn(info, searchattr.ReconcileLabels) {
 		if value, found := strings.CutPrefix(keyword, name+"="); found {
 			return value
