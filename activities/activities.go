@@ -11,6 +11,7 @@ import (
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/internal/servertime"
+	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 	"github.com/armature-io/armature/signing"
@@ -37,6 +38,8 @@ type Dependencies struct {
 
 // Options tune the activities; the zero value works.
 type Options struct {
+	// Encryption are the keys of payloads that this worker has.
+	Encryption payload.Status
 	// WarnOfSignatures logs what the signatures do not accept, and writes it.
 	WarnOfSignatures bool
 	// RereadWindow is how long a response that contradicts an accepted write is read

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 )
@@ -29,6 +30,8 @@ type DiagnoseResult struct {
 	ServerAt time.Time `json:"serverAt,omitzero"`
 	// Signatures is nil for a worker that checks none.
 	Signatures *SignatureStatus `json:"signatures,omitempty"`
+	// Encryption is nil for a worker without keys.
+	Encryption *payload.Status `json:"encryption,omitempty"`
 }
 
 // FindingState is the severity of a finding.
@@ -81,6 +84,9 @@ func (a *Activities) Diagnose(ctx context.Context, in DiagnoseInput) (DiagnoseRe
 	result.Findings = append(result.Findings, a.checkGuards(ctx)...)
 	result.At, result.ServerAt = a.clock.Local(), a.now(ctx)
 	result.Signatures = a.signatureStatus()
+	if status := a.options.Encryption; len(status.Keys) > 0 {
+		result.Encryption = &status
+	}
 	if skew := result.At.Sub(result.ServerAt).Round(time.Second); skew.Abs() > MaxServerSkew {
 		result.Findings = append(result.Findings, Finding{
 			Check: "clock of the worker", State: FindingFault,

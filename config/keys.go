@@ -84,6 +84,8 @@ func keys() []key {
 		{"overdue-exempt", "Stopped,Deallocated,Paused", "states in which a resource, or its owner, was stopped on purpose and is never overdue"},
 		{"signing.public-keys", "", "public keys, separated by commas, in base64: this worker writes and deletes only what one of them signed; empty checks no signatures"},
 		{"signing.mode", SigningRequire, "require, or warn: write all the same, and log what is not signed"},
+		{"encryption.keys", "", "keys of encrypted payloads, separated by commas, each as ID=env:NAME, ID=file:PATH, ID=keyvault:https://VAULT.vault.azure.net/secrets/NAME or ID=wrapped:PATH; the same for all workers, the CLI and the codec server; empty reads clear payloads only"},
+		{"encryption.write-key", "", "ID of the key that encrypts what this worker writes to Temporal; empty writes clear payloads"},
 		{"mask-key", "", "reference to the key of the hashes that replace secret values, the same for all workers: env:NAME or file:PATH; required outside of this machine (loopback), where none stands for masks without hashes"},
 	}
 }

@@ -38,6 +38,9 @@ func (c Config) ownSecrets() []ownSecret {
 		}
 	}
 	add("mask-key", c.MaskKey.key().file())
+	for key, path := range c.Encryption.files() {
+		add(key, path)
+	}
 	identities := c.identities()
 	identities["azure."] = c.Azure.EffectiveIdentity()
 	for prefix, identity := range identities {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/armature-io/armature/internal/keyref"
 )
 
 // Secrets is the allow-list of $secret in manifests.
@@ -104,6 +106,11 @@ func (s Secrets) check(p *problems, prefix string) {
 // read them.
 func (c Config) references(p *problems) {
 	references := map[string]Reference{"mask-key": c.MaskKey.key()}
+	for _, ref := range c.Encryption.check(p) {
+		if ref.Kind == keyref.Env {
+			references["encryption.keys "+ref.ID] = envScheme + Reference(ref.At)
+		}
+	}
 	for prefix, identity := range c.identities() {
 		references[prefix+"client-secret"] = identity.ClientSecret
 		references[prefix+"certificate-password"] = identity.CertificatePassword

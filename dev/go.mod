@@ -37,6 +37,8 @@ require (
 	google.golang.org/protobuf v1.36.12
 )
 
+require github.com/Azure/azure-sdk-for-go/sdk/security/keyvault/azkeys v1.5.0 // indirect
+
 require (
 	github.com/cyphar/filepath-securejoin v0.6.1 // indirect
 	github.com/gobwas/glob v0.2.3 // indirect

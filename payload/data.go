@@ -106,3 +106,19 @@ func (f *failures) read(attributes *commonpb.Payload) error {
 	var ignored any
 	return f.data.FromPayload(attributes, &ignored) //nolint:wrapcheck // the text is for users
 }
+
+// Message returns the message of a failure as it was before it was encoded, or why it
+// cannot be decoded.
+func (c *Converters) Message(failure *failurepb.Failure) string {
+	var encoded struct {
+		Message string `json:"message"`
+	}
+	attributes := failure.GetEncodedAttributes()
+	if attributes == nil {
+		return failure.GetMessage()
+	}
+	if err := c.Data.FromPayload(attributes, &encoded); err != nil {
+		return err.Error()
+	}
+	return encoded.Message
+}

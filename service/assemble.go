@@ -56,7 +56,8 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	check(err)
 	registry, err := extensions.New(entries...)
 	check(err)
-	converters := payload.Clear()
+	converters, err := newConverters(ctx, settings, azure, payload.Options{})
+	check(err)
 	connection, err := temporalOptions(options, log, metrics.sdk, converters)
 	check(err)
 	version, err := newVersion(settings.Worker.Version, options.Version)
@@ -89,6 +90,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	if !maskKey.secret && settings.Azure.Credential != config.CredentialNone {
 		log.Warn("mask-key is none: rotated secrets, and secrets that other tools changed, are not detected")
 	}
+	logEncryption(log, converters.Status())
 	if payload.IsExposed(connection) {
 		log.Warn("the connection to Temporal is not encrypted: specs, IDs and commands cross the network in clear, and who reaches the server may change them; "+
 			"set TEMPORAL_TLS, TEMPORAL_TLS_* or TEMPORAL_API_KEY", "address", connection.HostPort)
@@ -124,6 +126,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 			Fleet:    resources, Waker: resources, Turns: resources, Freezer: resources, Budgets: resources, Memory: resources, Attempts: resources,
 			Signatures: signatures, Log: log,
 		}, activities.Options{
+			Encryption:       converters.Status(),
 			WarnOfSignatures: settings.Signing.Mode == config.SigningWarn,
 			RereadWindow:     settings.RereadWindow, HashKey: maskKey.key, FormerHashKey: maskKey.former, Rotation: maskKey.secret, Observe: metrics.countVerdict, Rules: ruleState,
 			PutBudget: settings.PutBudget, DisappearanceBudget: settings.DisappearanceBudget,

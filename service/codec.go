@@ -17,8 +17,9 @@ import (
 )
 
 const codecUsage = `worker codec serves the payload codec, with which the Temporal Web UI and the
-Temporal CLI (--codec-endpoint) show payloads over 2 KB as JSON. It needs
-neither Temporal nor Azure, and has no data of its own: a client can only decode
+Temporal CLI (--codec-endpoint) show payloads over 2 KB, and encrypted ones, as
+JSON. It needs the keys of the workers, and neither Temporal nor Azure (unless a
+key is in a key vault). It has no data of its own: a client can only decode
 payloads that it already has. Callers need a token of --oidc-issuer, unless only
 this machine reaches --listen, or --open is set.
 
@@ -39,6 +40,9 @@ type codecSettings struct {
 	origins []string
 	probe   bool
 	callers codecCallers
+	keys    codecKeys
+	// converters have the keys.
+	converters *payload.Converters
 	// verifier is nil where callers need no identity.
 	verifier *caller.Verifier
 }
@@ -57,6 +61,9 @@ func codecMain(ctx context.Context, args []string, options Options) int {
 	run := serveCodec
 	if settings.probe {
 		run = probeCodec
+	} else if settings.converters, err = settings.keys.load(ctx, options.Version); err != nil {
+		fmt.Fprintln(options.Stderr, err)
+		return ExitConfig
 	}
 	if err := run(ctx, settings, options); err != nil {
 		fmt.Fprintln(options.Stderr, err)
@@ -77,6 +84,7 @@ func parseCodec(args []string, options Options) (codecSettings, error) {
 	origins := flags.String("origins", "http://127.0.0.1:8080,http://localhost:8080",
 		"origins of the Web UI (scheme://host[:port]), separated by commas; other sites get no access")
 	s.callers.register(flags)
+	s.keys.register(flags)
 	flags.BoolVar(&s.probe, "probe", false, "do not serve; check whether the codec server at --listen is serving (exit 0 or 1)")
 	if err := flags.Parse(args); err != nil {
 		return s, err
@@ -127,7 +135,7 @@ func serveCodec(ctx context.Context, s codecSettings, options Options) error {
 		handler.Protect = protect(s.verifier, log)
 	}
 	mux := newServeMux()
-	mux.Handle("/", payload.Clear().NewHandler(handler))
+	mux.Handle("/", s.converters.NewHandler(handler))
 	server := &http.Server{
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn), Handler: mux, ReadHeaderTimeout: httpTimeout, ReadTimeout: codecReadTimeout, WriteTimeout: codecWriteTimeout,
 		IdleTimeout: time.Minute, MaxHeaderBytes: maxCodecHeader, TLSConfig: security,

@@ -79,6 +79,9 @@ func (p *process) work(ctx context.Context) error {
 	if err := p.prepareNamespace(ctx); err != nil {
 		return err
 	}
+	if err := p.checkKeys(ctx); err != nil {
+		return err
+	}
 	fatal := make(chan error, 1)
 	worker.SetStickyWorkflowCacheSize(p.settings.WorkflowCache) // per process, before its first worker starts
 	options := worker.Options{

@@ -15,6 +15,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/console"
+	"github.com/armature-io/armature/starter/internal/keys"
 	"github.com/armature-io/armature/starter/internal/screen"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
@@ -50,7 +51,9 @@ type app struct {
 	taskQueue string
 	// signingKey is the file of --signing-key.
 	signingKey string
-	// converters are those of the workers.
+	// keys are the flags with the keys of payloads, converters what they give, nil before a
+	// command needs it.
+	keys       keys.Flags
 	converters *payload.Converters
 	// workerTimeout is how long one message waits for a worker.
 	workerTimeout time.Duration
@@ -62,10 +65,9 @@ func newApp() *app {
 		in: os.Stdin, out: os.Stdout, err: os.Stderr,
 		environment: os.Environ(),
 		now:         time.Now, after: time.After,
-		connect:    connectTemporal,
-		by:         actor(),
-		converters: payload.Clear(),
-		size:       terminalSize,
+		connect: connectTemporal,
+		by:      actor(),
+		size:    terminalSize,
 	}
 	a.detect(os.Stdin, os.Stdout)
 	return a
@@ -162,6 +164,7 @@ plan and drift have their own codes: 0 no changes, 2 changes, 1 any error.`,
 		taskQueue = value
 	}
 	root.PersistentFlags().StringVar(&a.taskQueue, "task-queue", taskQueue, "task queue of the workers (environment: "+taskQueueVariable+")")
+	a.keys.Register(root.PersistentFlags())
 	root.PersistentFlags().DurationVar(&a.workerTimeout, "worker-timeout", backend.DefaultWorkerTimeout, "how long one message waits for a worker after it is sent")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return cli.BadInput("%s", cli.FlagErrorText(c, err)) })
 	root.AddCommand(

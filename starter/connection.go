@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/starter/internal/backend"
@@ -83,11 +84,20 @@ func connectTemporal(ctx context.Context, o backend.Options) (*connection, error
 
 // connection opens the connection of the command; run closes it.
 func (a *app) connection(ctx context.Context) (*connection, error) {
-	var err error
-	if a.open == nil {
-		a.open, err = a.connect(ctx, backend.Options{Environment: a.environment, Identity: a.by, TaskQueue: a.taskQueue, WorkerTimeout: a.workerTimeout, Converters: a.converters})
+	converters, err := a.payloads(ctx)
+	if err == nil && a.open == nil {
+		a.open, err = a.connect(ctx, backend.Options{Environment: a.environment, Identity: a.by, TaskQueue: a.taskQueue, WorkerTimeout: a.workerTimeout, Converters: converters})
 	}
 	return a.open, err
+}
+
+// payloads returns the converters of the command, with the keys of its flags and variables.
+func (a *app) payloads(ctx context.Context) (*payload.Converters, error) {
+	var err error
+	if a.converters == nil {
+		a.converters, err = a.keys.Load(ctx, a.environment)
+	}
+	return a.converters, err
 }
 
 // loader returns how commands read manifests.

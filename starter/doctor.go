@@ -14,6 +14,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/cloud"
+	"github.com/armature-io/armature/starter/internal/keys"
 	"github.com/armature-io/armature/starter/internal/screen"
 	"github.com/armature-io/armature/starter/internal/signer"
 	"github.com/armature-io/armature/workflows"
@@ -150,6 +151,8 @@ func (a *app) workerFindings(ctx context.Context, b *connection, in activities.D
 	} else {
 		findings = append(findings, signer.Findings(result.Signatures, key)...)
 	}
+	findings = append(findings, keys.Findings(result.Encryption, a.converters.Status())...)
+	findings = append(findings, keys.CodecFindings(a.environment, a.converters)...)
 	freezes, interrupted, err := b.Freezes(ctx)
 	if err == nil && len(freezes) > 0 {
 		var scopes []string

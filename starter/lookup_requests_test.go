@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestLookupRequests counts the lists of an apply: none where the manifests define each name,
-// and one for all names that they do not, as long as a query has room for them.
+// TestLookupRequests counts the lists of an apply: one for all names that the manifests do
+// not define, as long as a query has room for them. Where they define each name, a list of
+// one workflow shows whether the namespace is encrypted.
 func TestLookupRequests(t *testing.T) {
 	const rule = "type: Microsoft.Kusto/clusters/databases/scripts@2023-08-15\nname: s%d\nowner: " + cluster + "/databases/d00001\nbody: {}\nreconcile: {dependsOn: [d%05d]}\n---\n"
 	cases := map[string]struct {
@@ -15,7 +16,7 @@ func TestLookupRequests(t *testing.T) {
 		names  int
 		want   int
 	}{
-		"none":     {reason: "the file names all that it needs", want: 0},
+		"none":     {reason: "the file names all that it needs: one list of one workflow, for encryption", want: 1},
 		"one":      {reason: "one query", names: 1, want: 1},
 		"fifty":    {reason: "one query with fifty names", names: 50, want: 1},
 		"too many": {reason: "more names are found in the list of all: one page of 250 and two of 1,000", names: 60, want: 3},

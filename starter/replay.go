@@ -102,9 +102,13 @@ func replayRecords(ctx context.Context, b *connection, s backend.Selection) ([]b
 // written at the end, in the order of the sources.
 func (a *app) replayAll(ctx context.Context, sources []replay.Source, output cli.Format) error {
 	results := make([]replay.Result, len(sources))
-	replayer := replay.Replayer{Converter: a.converters.Data}
+	converters, err := a.payloads(ctx)
+	if err != nil {
+		return err
+	}
+	replayer := replay.Replayer{Converter: converters.Data}
 	var printing sync.Mutex
-	err := backend.ForEach(ctx, len(sources), maxParallelReplays, func(ctx context.Context, i int) error {
+	err = backend.ForEach(ctx, len(sources), maxParallelReplays, func(ctx context.Context, i int) error {
 		result := replayer.One(ctx, sources[i])
 		if ctx.Err() != nil {
 			return backend.ErrInterrupted

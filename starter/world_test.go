@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
-	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/backend"
@@ -255,8 +254,7 @@ type world struct {
 func newWorld() *world {
 	w := &world{temporal: &fakeTemporal{}, out: &bytes.Buffer{}, err: &bytes.Buffer{}, stdin: strings.NewReader(""), clock: noon()}
 	w.app = &app{
-		converters: payload.Clear(),
-		in:         w.stdin, out: w.out, err: w.err, by: "ana@laptop",
+		in: w.stdin, out: w.out, err: w.err, by: "ana@laptop",
 		size: func() (int, int) { return 80, 24 },
 		now:  func() time.Time { return w.clock },
 		connect: func(context.Context, backend.Options) (*connection, error) {

@@ -21,10 +21,10 @@ const maxLines = 300
 // import each other. A package belongs to the longest room that its path begins
 // with, so "activities/lookup" is a room of its own below "activities".
 var layers = [][]string{
-	{"internal/issuer", "internal/nearest", "internal/regular", "internal/scheduled", "internal/servertime", "internal/text"},
+	{"internal/issuer", "internal/keyref", "internal/nearest", "internal/regular", "internal/scheduled", "internal/servertime", "internal/text"},
 	{"resource"},
 	{"types", "signing", "expression"},
-	{"manifest", "drift", "arm", "secrets"},
+	{"manifest", "drift", "arm", "secrets", "encryption"},
 	{"extensions"},
 	{"extensions/conditions", "extensions/azure", "activities/lookup"},
 	{"activities"},
@@ -34,7 +34,7 @@ var layers = [][]string{
 	{"service", "starter/internal/console"},
 	{"starter/internal/cli"},
 	{"starter/internal/backend"},
-	{"starter/internal/apiversions", "starter/internal/explain", "starter/internal/importer", "starter/internal/outputs", "starter/internal/outlook", "starter/internal/plan", "starter/internal/replay", "starter/internal/report", "starter/internal/screen", "starter/internal/signer", "starter/internal/why"},
+	{"starter/internal/apiversions", "starter/internal/explain", "starter/internal/importer", "starter/internal/keys", "starter/internal/outputs", "starter/internal/outlook", "starter/internal/plan", "starter/internal/replay", "starter/internal/report", "starter/internal/screen", "starter/internal/signer", "starter/internal/why"},
 	{"starter/internal/convert", "starter/internal/schema", "starter/internal/skeleton"},
 	{"starter/internal/author", "starter/internal/await", "starter/internal/estate", "starter/internal/mover", "starter/internal/prune", "starter/internal/source"},
 	{"starter/internal/applied"},
@@ -45,7 +45,7 @@ var layers = [][]string{
 // but internal/, and only the listed rooms import them.
 var leaves = map[string][]string{
 	"caller":     {"service"},
-	"payload":    {"activities", "fleet", "service", "starter"},
+	"payload":    {"activities", "encryption", "fleet", "service", "starter"},
 	"searchattr": {"workflows", "fleet", "service", "starter"},
 	"config":     {"service"},
 	"armsim":     {"extensions/passtest"},

@@ -5,6 +5,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -70,6 +71,11 @@ type Client struct {
 	taskQueue     string
 	workerTimeout time.Duration
 	converters    *payload.Converters
+	// writes runs checkWrite once, whose error is writeErr.
+	writes   sync.Once
+	writeErr error
+	// readable is set once a workflow was read without a missing key.
+	readable atomic.Bool
 	// pageSize is the size of the pages of a list, 0 until store was read: then the first
 	// page may be large, too.
 	store    sync.Once
@@ -195,7 +201,7 @@ func (c *Client) Memory(ctx context.Context, workflowID string) (memory activiti
 		return memory, err
 	}
 	if err := value.Get(&memory); err != nil {
-		return memory, cli.Failed("read the spec of %s: %w; is this armature older than the worker?", workflowID, err)
+		return memory, cmp.Or(unreadable(err), error(cli.Failed("read the spec of %s: %w; is this armature older than the worker?", workflowID, err)))
 	}
 	return memory, nil
 }
@@ -209,7 +215,7 @@ func (c *Client) Status(ctx context.Context, workflowID string) (workflows.Statu
 	}
 	var status workflows.Status
 	if err := value.Get(&status); err != nil {
-		return workflows.Status{}, cli.Failed("read the status of %s: %w; is this armature older than the worker?", workflowID, err)
+		return workflows.Status{}, cmp.Or(unreadable(err), error(cli.Failed("read the status of %s: %w; is this armature older than the worker?", workflowID, err)))
 	}
 	return status, nil
 }

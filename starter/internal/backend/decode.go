@@ -27,9 +27,12 @@ const attributeProblems = "TemporalReportedProblems"
 const minStuckAttempts = 3
 
 // decoder decodes payloads. One serves many, because its converter is expensive to make.
-type decoder struct{ converter.DataConverter }
+type decoder struct {
+	converter.DataConverter
+	converters *payload.Converters
+}
 
-func newDecoder(converters *payload.Converters) decoder { return decoder{converters.Data} }
+func newDecoder(converters *payload.Converters) decoder { return decoder{converters.Data, converters} }
 
 // newRecord decodes what a list and a description have in common.
 func newRecord(d decoder, info *workflowpb.WorkflowExecutionInfo) Record {
@@ -76,7 +79,7 @@ func (r *Record) addPending(d decoder, response *workflowservice.DescribeWorkflo
 		if next := timeOf(activity.GetNextAttemptScheduleTime()); !next.IsZero() {
 			r.NextAttempt = next
 		}
-		if step := describeStuckStep(activity); step != "" {
+		if step := describeStuckStep(d, activity); step != "" {
 			r.StuckStep = step
 		}
 	}

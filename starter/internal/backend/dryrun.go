@@ -87,6 +87,9 @@ func summaryOf(verb string, id resource.ID) string {
 // allow it, else in its workflow. If no worker takes it, dryRun ends it and returns a
 // *NoWorkerError.
 func (c *Client) dryRun(ctx context.Context, d dryRun, result any) error {
+	if err := c.checkWrite(ctx); err != nil {
+		return err
+	}
 	d.timeout = cmp.Or(d.timeout, dryRunTimeout)
 	wait := c.workerTimeout
 	if !c.standalone.isRefused() {

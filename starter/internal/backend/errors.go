@@ -76,12 +76,15 @@ func (c *Client) translate(ctx context.Context, err error) error {
 	application, refused := errors.AsType[*temporal.ApplicationError](err)
 	unavailable, down := errors.AsType[*serviceerror.Unavailable](err)
 	denied, isDenied := errors.AsType[*serviceerror.PermissionDenied](err)
+	encrypted := unreadable(err)
 	invalid, isInvalid := errors.AsType[*serviceerror.InvalidArgument](err)
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return ErrInterrupted
+	case encrypted != nil:
+		return encrypted
 	case refused:
 		return &RefusedError{Kind: application.Type(), Text: application.Message()}
 	case is[*serviceerror.NamespaceNotFound](err):

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -68,6 +69,9 @@ func (c *Client) Unfreeze(ctx context.Context, freeze workflows.Freeze) (workflo
 // startFreezes starts the freeze workflow with its freezes, and reports false if one runs
 // meanwhile that the policy keeps.
 func (c *Client) startFreezes(ctx context.Context, in workflows.HoldFreezeInput, running enumspb.WorkflowIdConflictPolicy) (bool, error) {
+	if err := c.checkWrite(ctx); err != nil {
+		return false, err
+	}
 	deadline, cancel := context.WithTimeout(ctx, c.workerTimeout)
 	defer cancel()
 	_, err := c.client.ExecuteWorkflow(deadline, client.StartWorkflowOptions{
@@ -114,7 +118,7 @@ func (c *Client) lastFreezes(ctx context.Context) (lastFreezes, error) {
 	for name, into := range map[string]any{workflows.MemoFrozen: &last.Frozen, workflows.MemoStarts: &last.Starts} {
 		if memo := info.GetMemo().GetFields()[name]; memo != nil {
 			if err := c.converters.Data.FromPayload(memo, into); err != nil {
-				return last, cli.Failed("read the freezes: %w; is this armature older than the worker?", err)
+				return last, cmp.Or(unreadable(err), error(cli.Failed("read the freezes: %w; is this armature older than the worker?", err)))
 			}
 		}
 	}

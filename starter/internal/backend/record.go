@@ -164,6 +164,9 @@ func (c *Client) Record(ctx context.Context, workflowID string) (Record, error) 
 	if err != nil {
 		return Record{}, c.translateRead(ctx, err)
 	}
+	if err := c.checkReadable(response.GetWorkflowExecutionInfo()); err != nil {
+		return Record{}, err
+	}
 	d := newDecoder(c.converters)
 	r := newRecord(d, response.GetWorkflowExecutionInfo())
 	if r.Running {
@@ -205,6 +208,11 @@ func (c *Client) List(ctx context.Context, query string) ([]Record, error) {
 		cancel()
 		if err != nil {
 			return nil, c.translateRead(ctx, err)
+		}
+		for _, info := range page.GetExecutions() {
+			if err := c.checkReadable(info); err != nil {
+				return nil, err
+			}
 		}
 		records := make([]Record, len(page.GetExecutions()))
 		pages = append(pages, records)

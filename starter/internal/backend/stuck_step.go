@@ -26,7 +26,7 @@ const (
 
 // describeStuckStep returns how a step of a pass keeps failing, "" if it does not. An
 // operation that is polled, and a worker that stops, fail as benign.
-func describeStuckStep(pending *workflowpb.PendingActivityInfo) string {
+func describeStuckStep(d decoder, pending *workflowpb.PendingActivityInfo) string {
 	failure, name := pending.GetLastFailure(), pending.GetActivityType().GetName()
 	switch {
 	case failure == nil, pending.GetAttempt() < minStuckAttempts, name == notification,
@@ -34,18 +34,18 @@ func describeStuckStep(pending *workflowpb.PendingActivityInfo) string {
 		failure.GetApplicationFailureInfo().GetCategory() == enumspb.APPLICATION_ERROR_CATEGORY_BENIGN:
 		return ""
 	}
-	return fmt.Sprintf("its step %s keeps failing (attempt %d): %s", name, pending.GetAttempt(), cli.OneLine(failureText(failure)))
+	return fmt.Sprintf("its step %s keeps failing (attempt %d): %s", name, pending.GetAttempt(), cli.OneLine(d.failureText(failure)))
 }
 
 // failureText returns the message of a failure. That of a timeout names only its kind.
-func failureText(failure *failurepb.Failure) string {
+func (d decoder) failureText(failure *failurepb.Failure) string {
 	switch failure.GetTimeoutFailureInfo().GetTimeoutType() {
 	case enumspb.TIMEOUT_TYPE_HEARTBEAT:
 		return "the worker that ran it stopped responding"
 	case enumspb.TIMEOUT_TYPE_START_TO_CLOSE:
 		return "it gave no result in time"
 	}
-	return failure.GetMessage()
+	return d.converters.Message(failure)
 }
 
 // StuckSteps describes records and returns the ones with a step that keeps failing, and how

@@ -80,6 +80,9 @@ func isRunEnd(err error) bool {
 // the result. The timeout starts here, so time in a queue of the caller does not
 // count.
 func (c *Client) send(ctx context.Context, m Message, call func(context.Context) (client.WorkflowUpdateHandle, error)) error {
+	if err := c.checkWrite(ctx); err != nil {
+		return err
+	}
 	start := time.Now()
 	deadline, cancel := context.WithTimeout(ctx, c.workerTimeout)
 	defer cancel()

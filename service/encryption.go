@@ -1,0 +1,111 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/config"
+	"github.com/armature-io/armature/encryption"
+	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/workflows"
+	"go.temporal.io/api/workflowservice/v1"
+)
+
+// newConverters returns the converters of the configuration. Keys in key vaults are read
+// with the worker's own credential. azure is nil where its configuration is not valid.
+func newConverters(ctx context.Context, settings config.Config, azure *azure, options payload.Options) (*payload.Converters, error) {
+	sources := encryption.Sources{Vault: func() (encryption.Vault, error) {
+		if azure == nil {
+			return nil, errors.New("the credential for the key vault is not valid, see the other problems")
+		}
+		return encryption.NewVault(azure.options.Credential, azure.options.Transport)
+	}}
+	converters, err := encryption.Load(ctx, encryption.Settings(settings.Encryption), sources, options)
+	if err != nil {
+		return payload.Clear(), err //nolint:wrapcheck // it names the keys of the configuration
+	}
+	return converters, nil
+}
+
+// logEncryption logs which keys a worker has, by ID and check value.
+func logEncryption(log *slog.Logger, status payload.Status) {
+	switch {
+	case len(status.Keys) == 0:
+	case status.WriteKey == "":
+		log.Warn("payloads are not encrypted: encryption.keys are for reading, and encryption.write-key is not set", "keys", status.Keys)
+	default:
+		log.Info("payloads are encrypted", "writeKey", status.WriteKey, "keys", status.Keys)
+	}
+}
+
+// maxSampledRuns is the number of runs whose keys a worker checks before it serves.
+const maxSampledRuns = 20
+
+// checkKeys returns a permanent error if this worker lacks the keys of most of the newest
+// runs: each task that it took would fail, and wait for another worker. Single runs with a
+// key that was lost do not keep it from serving the others.
+func (p *process) checkKeys(ctx context.Context) error {
+	page, err := p.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
+		Namespace: p.namespace, PageSize: maxSampledRuns,
+		Query: "WorkflowType = '" + workflows.ReconcileResourceWorkflow + "' AND ExecutionStatus = 'Running'",
+	})
+	if err != nil {
+		return nil //nolint:nilerr // the check is a courtesy: tasks that cannot be read fail by themselves
+	}
+	unreadable, first := 0, error(nil)
+	for _, info := range page.GetExecutions() {
+		for _, memo := range info.GetMemo().GetFields() {
+			if err := p.converters.CheckReadable(memo); err != nil {
+				if unreadable++; first == nil {
+					first = err
+				}
+				break
+			}
+		}
+	}
+	if first == nil || unreadable*2 <= len(page.GetExecutions()) {
+		if first != nil {
+			p.log.Warn("some workflows cannot be read; their tasks fail until a worker has the key", "workflows", unreadable, "of", len(page.GetExecutions()), "error", first)
+		}
+		return nil
+	}
+	return permanentError{fmt.Errorf("%d of the %d newest workflows of namespace %s cannot be read: %w; this worker serves nothing, and nothing was changed (docs/encryption.md)",
+		unreadable, len(page.GetExecutions()), p.namespace, first)}
+}
+
+// codecKeys are the flags with which the codec server finds the keys of the worker.
+type codecKeys struct{ config, keys, writeKey string }
+
+func (k *codecKeys) register(flags *flag.FlagSet) {
+	flags.StringVar(&k.config, "config", "", "config file of the worker, of which the sections encryption and azure are used ("+config.FileVariable+")")
+	flags.StringVar(&k.keys, "encryption-keys", "", "keys of encrypted payloads, as in the worker's configuration ("+encryption.KeysVariable+")")
+	flags.StringVar(&k.writeKey, "encryption-write-key", "", "ID of the key for /encode ("+encryption.WriteKeyVariable+")")
+}
+
+// load returns the converters of the flags, the variables and the worker's config file. It
+// reads no configuration where none of them is set.
+func (k *codecKeys) load(ctx context.Context, version string) (*payload.Converters, error) {
+	var args []string
+	for flag, value := range map[string]string{"config": k.config, "encryption-keys": k.keys, "encryption-write-key": k.writeKey} {
+		if value != "" {
+			args = append(args, "--"+flag+"="+value)
+		}
+	}
+	if len(args) == 0 && os.Getenv(config.FileVariable) == "" && os.Getenv(encryption.KeysVariable) == "" {
+		return payload.Clear(), nil
+	}
+	settings, err := config.Load(args)
+	if err != nil {
+		return nil, fmt.Errorf("read the keys: %w", err)
+	}
+	azure, err := newAzure(settings, version, func(arm.Request) {}, nil)
+	if err != nil {
+		azure = nil // only keys in key vaults need it, and report that it is missing
+	}
+	return newConverters(ctx, settings, azure, payload.Options{})
+}

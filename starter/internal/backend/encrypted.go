@@ -1,0 +1,55 @@
+package backend
+
+import (
+	"context"
+	"errors"
+
+	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/starter/internal/cli"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+)
+
+// unreadable returns the error of payloads with a key that is not configured here, as every
+// other call would have it; nil for any other error.
+func unreadable(err error) error {
+	missing, ok := errors.AsType[*payload.MissingKeyError](err)
+	if !ok {
+		return nil
+	}
+	return &ServerError{cli.BadInput("this namespace is encrypted, and this armature cannot read it: %w or --encryption-keys, with the references that the workers have (docs/encryption.md)", missing)}
+}
+
+// checkReadable returns an error if a memo has a key that is not configured here. A command
+// that skipped such a workflow would act on a part of the resources.
+func (c *Client) checkReadable(info *workflowpb.WorkflowExecutionInfo) error {
+	for _, memo := range info.GetMemo().GetFields() {
+		if err := c.converters.CheckReadable(memo); err != nil {
+			return unreadable(err)
+		}
+		c.readable.Store(true)
+	}
+	return nil
+}
+
+// checkWrite returns an error if the newest workflow is encrypted and this client has no
+// keys at all: what it sent would be in Temporal's database in clear. It sends one list
+// request for each client without keys, before its first message, unless the client has
+// read a workflow already.
+func (c *Client) checkWrite(ctx context.Context) error {
+	if c.converters == nil || c.readable.Load() || len(c.converters.Status().Keys) > 0 {
+		return nil
+	}
+	c.writes.Do(func() {
+		deadline, cancel := context.WithTimeout(ctx, readTimeout)
+		defer cancel()
+		page, err := c.client.ListWorkflow(deadline, &workflowservice.ListWorkflowExecutionsRequest{Namespace: c.namespace, Query: AllWorkflowsQuery(), PageSize: 1})
+		if err != nil {
+			return // the message itself has a better error
+		}
+		for _, info := range page.GetExecutions() {
+			c.writeErr = c.checkReadable(info)
+		}
+	})
+	return c.writeErr
+}

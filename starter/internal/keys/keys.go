@@ -1,0 +1,106 @@
+// Package keys reads the keys of encrypted payloads for the CLI, from the same references
+// as workers, and compares both sides. It must not know what is encrypted.
+package keys
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/encryption"
+	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/spf13/pflag"
+)
+
+// Flags are the keys on the command line, which override the variables.
+type Flags struct{ keys, writeKey string }
+
+// Register adds the flags.
+func (f *Flags) Register(flags *pflag.FlagSet) {
+	flags.StringVar(&f.keys, "encryption-keys", "", "keys of encrypted payloads, separated by commas, each as ID=env:NAME, ID=file:PATH, ID=keyvault:URL or ID=wrapped:PATH (environment: "+encryption.KeysVariable+")")
+	flags.StringVar(&f.writeKey, "encryption-write-key", "", "ID of the key that encrypts what is sent (environment: "+encryption.WriteKeyVariable+")")
+}
+
+// Load returns the converters of the flags and variables. Keys in key vaults are read with
+// Azure's default credential (az login, AZURE_*).
+func (f *Flags) Load(ctx context.Context, environment cli.Environment) (*payload.Converters, error) {
+	keys, _ := environment.LookupEnv(encryption.KeysVariable)
+	writeKey, _ := environment.LookupEnv(encryption.WriteKeyVariable)
+	settings := encryption.Settings{
+		Keys:     strings.FieldsFunc(cmp.Or(f.keys, keys), func(r rune) bool { return r == ',' || r == ' ' }),
+		WriteKey: cmp.Or(f.writeKey, writeKey),
+	}
+	converters, err := encryption.Load(ctx, settings, encryption.Sources{LookupEnv: environment.LookupEnv, Vault: openVault}, payload.Options{})
+	if err != nil {
+		return nil, cli.BadInput("%w; --encryption-keys and %s have the same form as in the worker's configuration", err, encryption.KeysVariable)
+	}
+	return converters, nil
+}
+
+func openVault() (encryption.Vault, error) {
+	credential, err := azidentity.NewDefaultAzureCredential(nil)
+	if err != nil {
+		return nil, fmt.Errorf("find a credential for the key vault: %w", err)
+	}
+	return encryption.NewVault(credential, nil) //nolint:wrapcheck // the caller names the key
+}
+
+const check = "encryption"
+
+// Findings returns what doctor reports about the keys of a worker and of this CLI: nothing
+// where neither has any.
+func Findings(worker *payload.Status, here payload.Status) []activities.Finding {
+	if worker == nil {
+		worker = &payload.Status{} // an older one, or one without keys
+	}
+	if len(worker.Keys) == 0 && len(here.Keys) == 0 {
+		return nil
+	}
+	found := activities.Finding{Check: check, State: activities.FindingOK}
+	fault := func(message, advice string) []activities.Finding {
+		found.State, found.Message, found.Advice = activities.FindingFault, message, advice
+		return []activities.Finding{found}
+	}
+	for _, id := range slices.Sorted(maps.Keys(worker.Keys)) {
+		if own := here.Keys[id]; own != "" && own != worker.Keys[id] {
+			return fault(fmt.Sprintf("the worker and this armature have different keys under the ID %s (check values %s and %s)", id, worker.Keys[id], own),
+				"give both the same key; a new key needs a new ID")
+		}
+	}
+	switch {
+	case here.WriteKey != "" && worker.Keys[here.WriteKey] == "":
+		return fault("the worker that responded has no key "+here.WriteKey+", with which this armature encrypts",
+			"add the key to encryption.keys of all workers before it is used to write")
+	case worker.WriteKey != "" && here.Keys[worker.WriteKey] == "":
+		return fault("the worker encrypts with the key "+worker.WriteKey+", which this armature does not have", "add it to "+encryption.KeysVariable)
+	case worker.WriteKey != here.WriteKey:
+		found.State = activities.FindingWarn
+		found.Message = fmt.Sprintf("the worker %s, and this armature %s", writes(worker.WriteKey), writes(here.WriteKey))
+		found.Advice = "once all sides have both keys, set encryption.write-key (" + encryption.WriteKeyVariable + ") to the same ID everywhere"
+	case worker.WriteKey == "":
+		found.State, found.Message = activities.FindingWarn, "both sides have keys for reading, and write clear payloads"
+		found.Advice = "set encryption.write-key (" + encryption.WriteKeyVariable + ") to encrypt, or leave it so while encryption is introduced or removed"
+	default:
+		found.Message = fmt.Sprintf("worker and armature encrypt with the key %s (check value %s)", here.WriteKey, here.Keys[here.WriteKey])
+	}
+	for _, id := range slices.Sorted(maps.Keys(here.Keys)) {
+		if worker.Keys[id] == "" && found.State == activities.FindingOK {
+			found.State, found.Message = activities.FindingWarn, found.Message+"; the worker lacks the key "+id
+			found.Advice = "add it to encryption.keys of all workers while workflows are encrypted with it"
+		}
+	}
+	return []activities.Finding{found}
+}
+
+func writes(id string) string {
+	if id == "" {
+		return "writes clear payloads"
+	}
+	return "encrypts with the key " + id
+}
