@@ -184,6 +184,10 @@ bad-input: ## test every invalid manifest, command line and config of the tables
 digests: ## pin the images of Dockerfile, compose file and workflows by the digests of their registries
 	cd dev && $(GO) run ./digests ../Dockerfile ../docker-compose.yml ../.github/workflows/*.yml
 
+.PHONY: helm
+helm: ## render and validate the Helm chart without a cluster, and run the containers of its demo as processes
+	cd dev && $(GO) test -count=1 ./chart && $(GO) test -count=1 -run '^TestChartDemo$$' ./e2e
+
 .PHONY: layers
 layers: ## test the repository itself: imports point down, docs and compose file agree with the code
 	cd dev && $(GO) test -count=1 ./repo

@@ -37,8 +37,13 @@ type Object struct {
 // String returns the kind and name of the object.
 func (o Object) String() string { return o.Kind + " " + o.Name }
 
-// Release is the name and namespace with which the tests render, as in helm template.
-type Release struct{ Name, Namespace string }
+// Release is the release that is rendered.
+type Release struct {
+	Name, Namespace string
+	// Existing are the objects of the cluster at an upgrade, which templates look up. Without
+	// them the chart is rendered as helm template does.
+	Existing []Object
+}
 
 // Render renders the chart as helm template does: values override the chart's own, and are
 // checked by its schema.
@@ -53,12 +58,17 @@ func Render(root string, release Release, values map[string]any) ([]Object, erro
 	if !chartutil.IsCompatibleRange(loaded.Metadata.KubeVersion, capabilities.KubeVersion.Version) {
 		return nil, fmt.Errorf("load chart: it requires Kubernetes %s", loaded.Metadata.KubeVersion)
 	}
-	options := chartutil.ReleaseOptions{Name: release.Name, Namespace: release.Namespace, Revision: 1, IsInstall: true}
+	options := chartutil.ReleaseOptions{Name: release.Name, Namespace: release.Namespace, Revision: 1, IsInstall: release.Existing == nil, IsUpgrade: release.Existing != nil}
 	all, err := chartutil.ToRenderValues(loaded, values, options, capabilities)
 	if err != nil {
 		return nil, fmt.Errorf("read values: %w", err)
 	}
-	files, err := engine.Render(loaded, all)
+	var files map[string]string
+	if release.Existing == nil {
+		files, err = engine.Render(loaded, all)
+	} else {
+		files, err = engine.RenderWithClientProvider(loaded, all, newCluster(release))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("render: %w", err)
 	}

@@ -120,3 +120,30 @@ replicas and configuration.
 {{- define "armature.deploymentName" -}}
 {{ .Values.versioning.deploymentName | default (include "armature.fullname" .) }}
 {{- end -}}
+
+{{/* Fails an upgrade that would remove workers of a version that is not retired. The cluster
+is read at an upgrade only; helm template knows none. */}}
+{{- define "armature.keep" -}}
+{{- $stated := .Values.versioning.retired -}}
+{{- if not .Values.workerDeployment.enabled -}}
+{{- range include "armature.versions" . | fromJsonArray -}}
+{{- $stated = append $stated .buildId -}}
+{{- end -}}
+{{- end -}}
+{{- $selector := include "armature.selector" (dict "root" . "component" "worker") | fromYaml -}}
+{{- range (lookup "apps/v1" "Deployment" .Release.Namespace "").items -}}
+{{- $labels := .spec.template.metadata.labels | default dict -}}
+{{- $own := true -}}
+{{- range $key, $value := $selector -}}
+{{- if ne (get $labels $key | default "") $value -}}{{- $own = false -}}{{- end -}}
+{{- end -}}
+{{- $build := "" -}}
+{{- range (index .spec.template.spec.containers 0).env -}}
+{{- if eq .name "ARMATURE_WORKER_BUILD_ID" -}}{{- $build = .value -}}{{- end -}}
+{{- end -}}
+{{- $stopped := and (hasKey .spec "replicas") (eq (int .spec.replicas) 0) -}}
+{{- if and $own $build (not (has $build $stated)) (not $stopped) -}}
+{{- fail (printf "Deployment %s runs version %s, to which workflows may be pinned: add it to versioning.previous, or to versioning.retired once `armature rollout status` shows no workflows on it" .metadata.name $build) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
