@@ -35,6 +35,7 @@ type process struct {
 	identity   string
 	version    version
 	activities *activities.Activities
+	authorizer *authorizer // nil without Options.Authorize
 	health     *health
 	state      *stateMetrics
 	rules      *rules.Set // nil without rules
@@ -135,7 +136,8 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 			GenerationTag: settings.GenerationFence == config.FenceTag, Records: records,
 			Exports: exports,
 		}),
-		health: health,
+		authorizer: newAuthorizer(options, converters.Data, log),
+		health:     health,
 	}, nil
 }
 

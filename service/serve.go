@@ -95,6 +95,9 @@ func (p *process) work(ctx context.Context) error {
 			}
 		},
 	}
+	if p.authorizer != nil {
+		options.Interceptors = append(options.Interceptors, p.authorizer)
+	}
 	if err := tune(&options, p.settings.Worker); err != nil {
 		return permanentError{err}
 	}

@@ -50,6 +50,12 @@ type Options struct {
 	// example for a change window. Its error ends the step: it is the message of a block, or
 	// carries a verdict (extensions.NotYet).
 	MayWrite arm.WriteCheck
+	// Authorize, when set, decides about every message that changes a resource or lifts a
+	// freeze, before its workflow gets it; its error refuses the message, and is the reason
+	// that the sender reads. It may use the network, and has 2 s. A message may be decided
+	// about twice, and a decision leaves nothing in the history. MayWrite decides about the
+	// requests that follow.
+	Authorize func(ctx context.Context, action Action) error
 	// Now is the worker's clock; nil means time.Now.
 	Now func() time.Time
 	// Stdout and Stderr receive the help and the log; nil means the streams of the

@@ -1,6 +1,6 @@
 // Command testworker is worker/main.go with an additional extension that waits at a
-// step of the pass until the test releases it, or writes another resource. The crash tests
-// kill it there.
+// step of the pass until the test releases it, or writes another resource, and with an
+// authorizer. The crash tests kill it there.
 package main
 
 import (
@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-io/armature/dev/internal/testworker/gate"
 	"github.com/armature-io/armature/dev/internal/testworker/peer"
+	"github.com/armature-io/armature/dev/internal/testworker/policy"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/service"
@@ -46,6 +47,9 @@ func main() {
 			os.Exit(service.ExitConfig)
 		}
 		options.Now = func() time.Time { return time.Now().Add(ahead) }
+	}
+	if list := os.Getenv(policy.Variable); list != "" {
+		options.Authorize = policy.Authorize(list)
 	}
 	options.Extensions = links
 	os.Exit(service.Main(ctx, os.Args[1:], options))
