@@ -8,6 +8,7 @@ import (
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/rollout"
 	"github.com/armature-io/armature/starter/internal/signer"
 	"github.com/armature-io/armature/starter/internal/source"
 	"github.com/armature-io/armature/workflows"
@@ -63,6 +64,8 @@ type connection struct {
 	examiner
 	historian
 	pollReader
+	// versions is nil in tests that need none.
+	versions rollout.Connection
 	operator searchattr.Operator
 	// counter is nil in tests: setup then does not wait for the server.
 	counter   searchattr.Counter
@@ -77,7 +80,7 @@ func connectTemporal(ctx context.Context, o backend.Options) (*connection, error
 		return nil, err
 	}
 	return &connection{
-		messenger: c, Reader: c, freezer: c, dryRunner: c, examiner: c, historian: c, pollReader: c,
+		messenger: c, Reader: c, freezer: c, dryRunner: c, examiner: c, historian: c, pollReader: c, versions: c,
 		operator: c.Operator(), counter: c.Counter(), namespace: c.Namespace(), close: c.Close,
 	}, nil
 }

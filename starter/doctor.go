@@ -15,6 +15,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/cloud"
 	"github.com/armature-io/armature/starter/internal/keys"
+	"github.com/armature-io/armature/starter/internal/rollout"
 	"github.com/armature-io/armature/starter/internal/screen"
 	"github.com/armature-io/armature/starter/internal/signer"
 	"github.com/armature-io/armature/workflows"
@@ -36,12 +37,12 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor [ID]",
 		Short: "Check Temporal, workers, credentials and Azure connectivity",
 		Long: `doctor checks the Temporal server, its namespace and search attributes, the
-workers, and the api-versions of the managed resources: which of them are not
-published any more, or older than two years while a newer one is published. One
-worker then checks each of its credentials, the connection to Azure Resource
-Manager, and its clock. With the ID of a resource, which need not exist yet, it also
-checks whether the credential may read, write and delete it and whether its provider
-is registered. It writes nothing.
+workers and their versions, and the api-versions of the managed resources: which of
+them are not published any more, or older than two years while a newer one is
+published. One worker then checks each of its credentials, the connection to Azure
+Resource Manager, and its clock. With the ID of a resource, which need not exist yet,
+it also checks whether the credential may read, write and delete it and whether its
+provider is registered. It writes nothing.
 
 The exit code is 0 when every check passes or only warns, 1 when a check fails, 3
 when Temporal is unreachable.`,
@@ -78,6 +79,9 @@ func (a *app) doctor(ctx context.Context, in activities.DiagnoseInput, output cl
 		return err
 	}
 	findings := b.Findings(ctx)
+	if countFailed(findings) == 0 && b.versions != nil {
+		findings = append(findings, rollout.Findings(ctx, b.versions, a.taskQueue, a.now())...)
+	}
 	if countFailed(findings) == 0 {
 		findings = append(findings, a.versionFindings(ctx, b)...)
 		findings = append(findings, a.workerFindings(ctx, b, in)...)

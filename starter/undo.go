@@ -10,6 +10,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/mover"
+	"github.com/armature-io/armature/starter/internal/rollout"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 )
@@ -65,6 +66,17 @@ func takenBackText(with resource.ID) string {
 
 func (a *app) moveCommand() *cobra.Command {
 	return mover.Command(mover.Options{Out: a.out, By: a.by, Connect: func(ctx context.Context) (mover.Connection, error) { return a.connection(ctx) }})
+}
+
+func (a *app) rolloutCommand() *cobra.Command {
+	return rollout.Command(rollout.Options{Out: a.out, Err: a.err, Now: a.now, After: a.after, TaskQueue: func() string { return a.taskQueue },
+		Connect: func(ctx context.Context) (rollout.Connection, error) {
+			b, err := a.connection(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return b.versions, nil
+		}})
 }
 
 func (a *app) forgetCommand() *cobra.Command {

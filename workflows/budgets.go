@@ -84,6 +84,7 @@ func HoldBudgets(ctx workflow.Context, input HoldBudgetsInput) error {
 		return err
 	}
 	for k.inUse() {
+		drainMoveRequests(ctx)
 		if shouldContinueAsNew(ctx) {
 			if err := awaitHandlers(ctx); err != nil {
 				return err
@@ -91,7 +92,7 @@ func HoldBudgets(ctx workflow.Context, input HoldBudgetsInput) error {
 			return continueAsNew(ctx, HoldBudgetsWorkflow, k.state)
 		}
 		handled := k.messages
-		if err := awaitOrTimer(ctx, MaxTimer, "counting PUTs that no user requested", func() bool { return k.messages != handled }); err != nil {
+		if err := awaitOrTimer(ctx, MaxTimer, "counting PUTs that no user requested", func() bool { return k.messages != handled || moveRequested(ctx) }); err != nil {
 			return err
 		}
 		k.prune(workflow.Now(ctx))

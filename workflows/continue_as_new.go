@@ -31,9 +31,23 @@ func shouldContinueAsNew(ctx workflow.Context) bool {
 	return info.GetContinueAsNewSuggested() || info.GetTargetWorkerDeploymentVersionChanged()
 }
 
+// moveRequested reports whether a MoveVersionSignal waits.
+func moveRequested(ctx workflow.Context) bool {
+	return workflow.GetSignalChannel(ctx, MoveVersionSignal).Len() > 0
+}
+
+// drainMoveRequests receives every MoveVersionSignal. It is called where the run has looked,
+// or is going to look, whether it continues on another version.
+func drainMoveRequests(ctx workflow.Context) {
+	var none any
+	for workflow.GetSignalChannel(ctx, MoveVersionSignal).ReceiveAsync(&none) {
+	}
+}
+
 // continueAsNew returns the error with which a run continues as a new run of the same
 // workflow, on the newest worker version.
 func continueAsNew(ctx workflow.Context, name string, input any) error {
+	drainMoveRequests(ctx)
 	return workflow.NewContinueAsNewErrorWithOptions(ctx, workflow.ContinueAsNewErrorOptions{
 		InitialVersioningBehavior: workflow.ContinueAsNewVersioningBehaviorAutoUpgrade,
 	}, name, input)

@@ -130,6 +130,7 @@ func HoldFreeze(ctx workflow.Context, input HoldFreezeInput) error {
 		return err
 	}
 	for active() {
+		drainMoveRequests(ctx)
 		if shouldContinueAsNew(ctx) {
 			if err := awaitHandlers(ctx); err != nil {
 				return err
@@ -138,7 +139,7 @@ func HoldFreeze(ctx workflow.Context, input HoldFreezeInput) error {
 		}
 		handled, first := f.messages, f.Frozen[0]
 		summary := fmt.Sprintf("frozen: %s, by %s since %s", selectorText(first.Selector), first.By, text.Time(first.Since))
-		if err := awaitOrTimer(ctx, MaxTimer, summarize(summary), func() bool { return f.messages != handled }); err != nil {
+		if err := awaitOrTimer(ctx, MaxTimer, summarize(summary), func() bool { return f.messages != handled || moveRequested(ctx) }); err != nil {
 			return err
 		}
 	}

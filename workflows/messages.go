@@ -23,8 +23,11 @@ const (
 	AbortUpdate     = "abort"
 	ForgetUpdate    = "forget"
 	WakeSignal      = "wake"
-	StatusQuery     = "status"
-	MemoryQuery     = "memory"
+	// MoveVersionSignal asks a run to continue on the worker version that its work is routed
+	// to, if that is another one. It has no input and causes no pass.
+	MoveVersionSignal = "move-version"
+	StatusQuery       = "status"
+	MemoryQuery       = "memory"
 )
 
 // Types of the application errors with which validators refuse an update. The CLI acts

@@ -26,7 +26,7 @@ func TestNames(t *testing.T) {
 	add("workflow", workflows.ReconcileResourceWorkflow, workflows.SerializeSiblingsWorkflow, workflows.HoldFreezeWorkflow, workflows.HoldBudgetsWorkflow, workflows.PlanResourceWorkflow, workflows.ImportResourceWorkflow, workflows.MoveResourceWorkflow)
 	add("update", workflows.ApplyUpdate, workflows.ReconcileUpdate, workflows.PauseUpdate, workflows.ResumeUpdate, workflows.DeleteUpdate, workflows.AbortUpdate, workflows.ForgetUpdate,
 		workflows.TakeTurnUpdate, workflows.FreezeUpdate, workflows.UnfreezeUpdate, workflows.SpendUpdate)
-	add("signal", workflows.WakeSignal, workflows.EndTurnSignal)
+	add("signal", workflows.WakeSignal, workflows.EndTurnSignal, workflows.MoveVersionSignal)
 	add("query", workflows.StatusQuery, workflows.MemoryQuery, workflows.SpentQuery)
 	add("task-queue", workflows.TaskQueue)
 	add("error", workflows.FatalError)
