@@ -34,8 +34,8 @@ func composeCommands(t *testing.T) map[string][]string {
 // Every docker compose command that a page shows names files and services that
 // exist, and nothing else that a typing error could hide in.
 func TestComposeCommandsOfThePages(t *testing.T) {
-	flags := []string{"--build", "--wait", "--follow", "-T"}
-	commands := []string{"up", "down", "stop", "logs", "exec", "cp"}
+	flags := []string{"--build", "--wait", "--follow", "-T", "-d", "--no-deps"}
+	commands := []string{"up", "down", "stop", "logs", "exec", "cp", "build", "run"}
 	services := compose(t).Services
 	count := 0
 	for page, all := range composeCommands(t) {
@@ -55,6 +55,9 @@ func TestComposeCommandsOfThePages(t *testing.T) {
 				case words[i] == "--scale" && i+1 < len(words):
 					i++
 					name, _, _ = strings.Cut(words[i], "=")
+				case words[i] == "--name" && i+1 < len(words):
+					i++ // any name
+					continue
 				case slices.Contains(flags, words[i]) || words[i] == ".":
 					continue
 				}
