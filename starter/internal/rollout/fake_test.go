@@ -113,4 +113,3 @@ func steady() *fakeConnection {
 		resources: map[string]int{"v2": 10},
 	}
 }
-
