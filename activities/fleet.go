@@ -95,6 +95,8 @@ type Change struct {
 	// State is the current state: Ready, Deleted or a provisioning state.
 	State string    `json:"state,omitempty"`
 	At    time.Time `json:"at"`
+	// Trace is the W3C traceparent of the activity that sends the change, "" without traces.
+	Trace string `json:"trace,omitempty"`
 }
 
 // Waker notifies the resources that wait for another one.

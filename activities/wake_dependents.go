@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/armature-io/armature/internal/tracing"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 )
@@ -71,7 +72,7 @@ func (a *Activities) WakeDependents(ctx context.Context, in WakeDependentsInput)
 
 // sweep wakes the resources that wait now, and returns their number.
 func (a *Activities) sweep(ctx context.Context, in WakeDependentsInput) (int, error) {
-	change := Change{ID: in.ID, State: in.State, At: in.At}
+	change := Change{ID: in.ID, State: in.State, At: in.At, Trace: tracing.ParentOf(ctx).Traceparent}
 	woken, err := 0, error(nil)
 	if !a.Registry.Leaf(in.ID.Type()) {
 		woken, err = a.Waker.Wake(ctx, change)

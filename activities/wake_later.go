@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/armature-io/armature/internal/tracing"
 	"github.com/armature-io/armature/secrets"
 )
 
@@ -26,14 +27,15 @@ type WakeLaterResult struct{}
 // local activity: the worker makes the sweeps by itself after the pass. They are for
 // workflows that began to wait meanwhile. A worker that is killed within these seconds
 // makes none, and such a workflow continues at its own next try.
-func (a *Activities) WakeLater(_ context.Context, in WakeDependentsInput) (WakeLaterResult, error) {
-	a.later.add(laterSweep, func(ctx context.Context) { a.sweepLater(ctx, in) })
+func (a *Activities) WakeLater(ctx context.Context, in WakeDependentsInput) (WakeLaterResult, error) {
+	trace := tracing.ParentOf(ctx)
+	a.later.add(laterSweep, func(ctx context.Context) { a.sweepLater(trace.Into(ctx), in) })
 	a.later.add(sweepInterval, func(ctx context.Context) {
 		// A workflow that the first sweep woke too early, and that still waits, does not
 		// know this time.
 		second := in
 		second.At = a.clock.Now()
-		a.sweepLater(ctx, second)
+		a.sweepLater(trace.Into(ctx), second)
 	})
 	return WakeLaterResult{}, nil
 }

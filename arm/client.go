@@ -15,6 +15,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // Headers of ARM, in Go's canonical form.
@@ -84,7 +85,7 @@ const (
 	CallPoll   Call = "poll"
 )
 
-// Request describes one HTTP request to an Observer. All its fields but Duration
+// Request describes one HTTP request to an Observer. All its fields but Duration and Span
 // have few values, so that they can be labels of metrics.
 type Request struct {
 	Call   Call
@@ -94,6 +95,8 @@ type Request struct {
 	// Status is 0 without a response.
 	Status   int
 	Duration time.Duration
+	// Span is the span of the request, invalid without traces.
+	Span trace.SpanContext
 }
 
 // Client sends requests to ARM, by its own connection or by the one that

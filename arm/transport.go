@@ -185,12 +185,14 @@ func (g *guardedTransport) Do(request *http.Request) (*http.Response, error) {
 	}
 	trip.sent, trip.response = true, nil
 	start := g.now()
+	span := beginSpan(request, trip)
 	response, err := send(request)
 	if trip.refused {
 		trip.sent = false
 		return nil, err
 	}
-	observed := Request{Call: trip.call, Method: request.Method, Type: trip.typ, Duration: g.now().Sub(start)}
+	endSpan(span, request, response, err)
+	observed := Request{Call: trip.call, Method: request.Method, Type: trip.typ, Duration: g.now().Sub(start), Span: span.SpanContext()}
 	if err == nil && response != nil {
 		observed.Status = response.StatusCode
 		trip.response = response

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/armature-io/armature/internal/tracing"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -288,7 +289,9 @@ func (r *reconciler) requestPass(ctx workflow.Context, name, text string) {
 	r.state.PassRequested = true
 	if name != WakeSignal {
 		r.state.Asked, r.state.AskedAt = true, workflow.Now(ctx)
+		r.state.noteRequest(name, tracing.Requested(ctx))
 	}
+	r.cause = name
 	r.recordMessage(ctx, name, text)
 }
 

@@ -194,6 +194,8 @@ type WakeInput struct {
 	ID    resource.ID `json:"id"`
 	State string      `json:"state,omitempty"`
 	At    time.Time   `json:"at"`
+	// Trace is the W3C traceparent of what sent the signal, "" without traces.
+	Trace string `json:"trace,omitempty"`
 }
 
 // Phase is the state of a resource in one word, for lists.

@@ -33,6 +33,8 @@ type reconciler struct {
 	// set once it was called in the pass.
 	cancelRead  func()
 	interrupted bool
+	// cause is the last message that requested a pass, "" once the pass began.
+	cause string
 	// commandOrder is the order of commands of the run, at most maxOrder.
 	commandOrder, maxOrder int
 	// writing is set while an activity writes the spec.
@@ -134,8 +136,10 @@ func (r *reconciler) passDue(ctx workflow.Context) bool {
 // runPass runs a deletion pass, or a pass of five steps and exports.
 func (r *reconciler) runPass(ctx workflow.Context) {
 	ctx = workflow.WithPriority(ctx, r.state.priority())
+	requested, number := r.state.PassRequested, r.state.Pass+1
 	r.state.PassRequested, r.timerFired = false, false
 	r.inPass, r.passSince, r.interrupted = true, workflow.Now(ctx), false
+	ctx, trace := r.beginTrace(ctx, requested)
 	r.state.dropOldChanges(workflow.Now(ctx))
 	if r.inDeletion = r.state.Delete != nil; r.inDeletion {
 		r.deletePass(ctx)
@@ -145,6 +149,7 @@ func (r *reconciler) runPass(ctx workflow.Context) {
 	}
 	r.receiveWakes(ctx)
 	r.inPass, r.inDeletion = false, false
+	r.endTrace(ctx, trace, number)
 	r.describe(ctx)
 }
 

@@ -145,6 +145,8 @@ type State struct {
 	// which all were.
 	Exports            []activities.Exported `json:"exports,omitempty"`
 	ExportedGeneration int64                 `json:"exportedGeneration,omitempty"`
+	// Trace is set once a message came with a trace.
+	Trace *Trace `json:"trace,omitempty"`
 }
 
 // Purge is the purge of what Azure keeps of a deleted resource.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/internal/tracing"
 	"go.temporal.io/sdk/workflow"
 )
 
@@ -29,6 +30,8 @@ func (r *reconciler) receiveWakes(ctx workflow.Context) {
 }
 
 func (r *reconciler) wake(ctx workflow.Context, in WakeInput) {
+	from := tracing.Parent{Traceparent: in.Trace}
+	in.Trace = ""
 	if !r.state.noteChange(activities.Change(in)) {
 		return
 	}
@@ -36,6 +39,7 @@ func (r *reconciler) wake(ctx workflow.Context, in WakeInput) {
 	if r.state.Phase == PhaseReady && r.state.Delete == nil && !r.inPass {
 		return
 	}
+	r.state.noteRequest(WakeSignal, from)
 	r.requestPass(ctx, WakeSignal, in.ID.Short()+" is "+in.State)
 }
 

@@ -21,7 +21,7 @@ const maxLines = 300
 // import each other. A package belongs to the longest room that its path begins
 // with, so "activities/lookup" is a room of its own below "activities".
 var layers = [][]string{
-	{"internal/issuer", "internal/keyref", "internal/nearest", "internal/regular", "internal/scheduled", "internal/servertime", "internal/text"},
+	{"internal/issuer", "internal/keyref", "internal/nearest", "internal/regular", "internal/scheduled", "internal/servertime", "internal/text", "internal/tracing"},
 	{"resource"},
 	{"types", "signing", "expression"},
 	{"manifest", "drift", "arm", "secrets", "encryption"},
@@ -33,6 +33,7 @@ var layers = [][]string{
 	{"fleet"},
 	{"service", "starter/internal/console"},
 	{"starter/internal/cli"},
+	{"starter/internal/traces"},
 	{"starter/internal/backend"},
 	{"starter/internal/apiversions", "starter/internal/explain", "starter/internal/importer", "starter/internal/keys", "starter/internal/outputs", "starter/internal/outlook", "starter/internal/plan", "starter/internal/replay", "starter/internal/report", "starter/internal/screen", "starter/internal/signer", "starter/internal/why"},
 	{"starter/internal/convert", "starter/internal/schema", "starter/internal/skeleton"},
