@@ -21,7 +21,7 @@ type Secrets struct {
 const secretsKey = "secrets."
 
 // ownFamilies are prefixes of variables with tokens and keys of the worker itself.
-var ownFamilies = []string{"AZURE_", "TEMPORAL_", "IDENTITY_", "MSI_"}
+var ownFamilies = []string{"AZURE_", "TEMPORAL_", "OTEL_", "IDENTITY_", "MSI_"}
 
 // systemFolders show the process and the machine as files.
 var systemFolders = []string{"/proc", "/sys"}

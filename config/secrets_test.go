@@ -98,6 +98,7 @@ func TestOwnSecretsOutOfReach(t *testing.T) {
 	}{
 		"federated token":     {"the webhook of Kubernetes sets it", "AZURE_FEDERATED_TOKEN_FILE", true},
 		"certificate":         {"azidentity reads it", "AZURE_CLIENT_CERTIFICATE_PATH", true},
+		"key of a collector":  {"it opens the traces of all", "OTEL_EXPORTER_OTLP_CLIENT_KEY", true},
 		"key of Temporal":     {"it opens the namespace", "TEMPORAL_TLS_CLIENT_KEY_PATH", true},
 		"profile of Temporal": {"it contains the API key", "TEMPORAL_CONFIG_FILE", true},
 		"another file":        {"of no tool that the worker uses", "DB_PASSWORD_FILE", false},

@@ -15,6 +15,7 @@ import (
 	"github.com/armature-io/armature/extensions/rules"
 	"github.com/armature-io/armature/fleet"
 	"github.com/armature-io/armature/internal/servertime"
+	"github.com/armature-io/armature/internal/tracing/otlp"
 	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
@@ -30,6 +31,7 @@ type process struct {
 	temporal   client.Client
 	connection client.Options
 	converters *payload.Converters
+	traces     *otlp.Provider // nil without traces
 	fleet      *fleet.Fleet
 	namespace  string
 	identity   string
@@ -61,6 +63,9 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	check(err)
 	connection, err := temporalOptions(options, log, metrics.sdk, converters)
 	check(err)
+	traces, err := newTraces(ctx, options, log)
+	check(err)
+	connection = withTraces(connection, traces.Tracer(), metrics)
 	version, err := newVersion(settings.Worker.Version, options.Version)
 	check(err)
 	check(settings.CheckMaskKey())
@@ -118,7 +123,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 		fleet:    resources,
 		state:    state,
 		settings: settings, log: log, rules: ruleSet, listener: listener, metrics: metrics,
-		temporal: temporal, connection: connection, converters: converters, namespace: connection.Namespace, identity: connection.Identity, version: version,
+		temporal: temporal, connection: connection, converters: converters, traces: traces, namespace: connection.Namespace, identity: connection.Identity, version: version,
 		activities: activities.New(activities.Dependencies{
 			Client:   azure.client,
 			Registry: registry,
@@ -166,6 +171,9 @@ func listen(address string) (net.Listener, error) {
 
 func (p *process) close() {
 	p.temporal.Close()
+	if err := p.traces.Close(exportTimeout); err != nil {
+		p.log.Warn("cannot export the last traces", "error", err)
+	}
 	if p.listener != nil {
 		_ = p.listener.Close() // already closed if the HTTP server ran
 	}

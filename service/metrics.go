@@ -12,6 +12,7 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/internal/servertime"
+	"github.com/armature-io/armature/internal/tracing"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,6 +21,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	otelprometheus "go.opentelemetry.io/otel/exporters/prometheus"
 	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/trace"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/opentelemetry"
 )
@@ -33,6 +35,7 @@ type metrics struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	verdicts *prometheus.CounterVec
+	passes   *prometheus.HistogramVec
 	origins  origins
 }
 
@@ -57,7 +60,12 @@ func newMetrics(log *slog.Logger) (*metrics, error) {
 			Help: "Verdicts of the steps of a pass, by step, action, reason and origin (the rule or extension that decided, armature for none).",
 		}, []string{"step", "action", "reason", "origin"}),
 	}
-	m.registry.MustRegister(m.requests, m.duration, m.verdicts,
+	m.passes = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "armature_pass_duration_seconds",
+		Help:    "Duration of the passes that ended, with their waits for operations, in seconds, by the phase after the pass.",
+		Buckets: []float64{.05, .1, .25, .5, 1, 2.5, 5, 15, 60, 300, 1800, 7200},
+	}, []string{"phase"})
+	m.registry.MustRegister(m.requests, m.duration, m.verdicts, m.passes,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	exporter, err := otelprometheus.New(otelprometheus.WithRegisterer(m.registry),
 		otelprometheus.WithoutScopeInfo(), otelprometheus.WithoutTargetInfo())
@@ -144,7 +152,12 @@ func (b armBudget) Collect(to chan<- prometheus.Metric) {
 // countRequest counts a request to ARM.
 func (m *metrics) countRequest(r arm.Request) {
 	m.requests.WithLabelValues(string(r.Call), r.Method, strings.ToLower(r.Type), strconv.Itoa(r.Status)).Inc()
-	m.duration.WithLabelValues(string(r.Call), r.Method).Observe(r.Duration.Seconds())
+	observe(m.duration.WithLabelValues(string(r.Call), r.Method), r.Duration, r.Span)
+}
+
+// countPass counts a pass that has ended.
+func (m *metrics) countPass(pass tracing.Pass, span trace.SpanContext) {
+	observe(m.passes.WithLabelValues(pass.Phase), pass.Ended.Sub(pass.Begun), span)
 }
 
 // countVerdict counts a verdict of a step.
@@ -204,5 +217,6 @@ func reasonLabel(reason resource.Reason) string {
 }
 
 func (m *metrics) handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	// Exemplars exist in the OpenMetrics format only, which a scraper asks for.
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
 }

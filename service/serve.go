@@ -12,6 +12,7 @@ import (
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/internal/tracing"
 	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
 	"go.temporal.io/sdk/client"
@@ -87,7 +88,10 @@ func (p *process) work(ctx context.Context) error {
 	options := worker.Options{
 		WorkerStopTimeout: p.settings.StopTimeout,
 		DeploymentOptions: p.version.DeploymentOptions,
-		Interceptors:      []interceptor.WorkerInterceptor{activities.NewInterceptor(p.activities, p.converters.Data)},
+		Interceptors: []interceptor.WorkerInterceptor{
+			tracing.NewActivityInterceptor(p.traces.Tracer(), activities.TraceFacts),
+			activities.NewInterceptor(p.activities, p.converters.Data),
+		},
 		OnFatalError: func(err error) {
 			select {
 			case fatal <- err:

@@ -14,6 +14,7 @@ import (
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/config"
 	"github.com/armature-io/armature/extensions"
+	"go.opentelemetry.io/otel/sdk/trace"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/interceptor"
 )
@@ -39,6 +40,10 @@ type Options struct {
 	// Temporal replaces the TEMPORAL_* variables and profiles. The service sets
 	// data converter, logger and metrics.
 	Temporal *client.Options
+	// Tracing are options of the provider of spans, such as trace.WithBatcher with an
+	// exporter of the embedding program. With any of them traces are on, and the exporter
+	// that the variables OTEL_* describe is not used.
+	Tracing []trace.TracerProviderOption
 	// Interceptors are added to those of Temporal. One that also implements
 	// interceptor.WorkerInterceptor, as the SDK's OpenTelemetry tracing does, intercepts
 	// workflows and activities too.
