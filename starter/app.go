@@ -17,6 +17,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/console"
 	"github.com/armature-io/armature/starter/internal/keys"
 	"github.com/armature-io/armature/starter/internal/screen"
+	"github.com/armature-io/armature/starter/internal/traces"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -55,6 +56,8 @@ type app struct {
 	// command needs it.
 	keys       keys.Flags
 	converters *payload.Converters
+	// trace is the trace of the command. run sets it.
+	trace *traces.Command
 	// workerTimeout is how long one message waits for a worker.
 	workerTimeout time.Duration
 }
@@ -132,7 +135,10 @@ func run(ctx context.Context, a *app, args []string) int {
 	a.in, a.out, a.err = console.Reader(ctx, a.in), out, errs
 	root := a.rootCommand()
 	root.SetArgs(args)
-	err := console.Interrupted(ctx, root.ExecuteContext(ctx))
+	ctx, a.trace = traces.Begin(ctx, version, a.environment, a.note)
+	command, err := root.ExecuteContextC(ctx)
+	err = console.Interrupted(ctx, err)
+	a.trace.End(command.CommandPath(), a.open != nil, cli.ExitCode(err))
 	if err != nil && err.Error() != "" {
 		a.note("%s: %s", root.Name(), cli.CommandErrorText(root, err))
 	}

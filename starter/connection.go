@@ -89,7 +89,7 @@ func connectTemporal(ctx context.Context, o backend.Options) (*connection, error
 func (a *app) connection(ctx context.Context) (*connection, error) {
 	converters, err := a.payloads(ctx)
 	if err == nil && a.open == nil {
-		a.open, err = a.connect(ctx, backend.Options{Environment: a.environment, Identity: a.by, TaskQueue: a.taskQueue, WorkerTimeout: a.workerTimeout, Converters: converters})
+		a.open, err = a.connect(ctx, backend.Options{Environment: a.environment, Identity: a.by, TaskQueue: a.taskQueue, WorkerTimeout: a.workerTimeout, Converters: converters, Tracer: a.trace.Tracer()})
 	}
 	return a.open, err
 }

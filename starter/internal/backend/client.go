@@ -17,6 +17,7 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/internal/text"
+	"github.com/armature-io/armature/internal/tracing"
 	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/searchattr"
@@ -57,6 +58,8 @@ type Options struct {
 	// WorkerTimeout is how long one message waits for a worker; 0 means
 	// DefaultWorkerTimeout.
 	WorkerTimeout time.Duration
+	// Tracer makes the spans of messages; nil for none.
+	Tracer *tracing.Tracer
 }
 
 // Client is an open connection to Temporal.
@@ -107,6 +110,7 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	o.Converters.Apply(&options)
 	options.Logger = sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))
 	options.Identity = o.Identity
+	options.Interceptors = append(options.Interceptors, tracing.NewClientInterceptor(o.Tracer))
 	if options.HostPort == "" {
 		options.HostPort = client.DefaultHostPort
 	}
