@@ -130,6 +130,7 @@ func TestValuesRefused(t *testing.T) {
 		"loopback":          {"demo", "{config: {http: {listen: '127.0.0.1:9464'}}}", "do not reach a loopback address", "every probe would fail"},
 		"no listener":       {"demo", "{config: {http: {listen: ''}}}", "probes need a port", "every probe would fail"},
 		"version twice":     {"mtls", "{versioning: {previous: [{buildId: v1.2.3, image: {tag: v1.2.3}}]}}", "is there twice", "both Deployments would have one name"},
+		"same name":         {"mtls", "{versioning: {previous: [{buildId: v1-2-3, image: {tag: a}}]}}", "the same name", "both Deployments would have one name"},
 		"both logins":       {"mtls", "{temporal: {apiKey: {existingSecret: a}}}", "not", "the controller accepts one"},
 		"open codec":        {"demo", "{codec: {open: false}}", "codec.oidc.issuer", "a codec server is never open by default"},
 		"codec and both":    {"mtls", "{codec: {open: true}}", "codec.oidc.issuer", "the codec server refuses both"},
@@ -192,6 +193,77 @@ extraObjects:
 	for _, o := range objects {
 		if o.Kind == "Secret" {
 			t.Errorf("the chart renders %s", o)
+		}
+	}
+}
+
+// Images by digest are versions with names too, and previous ones keep their own image.
+func TestVersionsByDigest(t *testing.T) {
+	digest := "sha256:" + strings.Repeat("0123456789abcdef", 4)
+	objects := render(t, with(t, set(t, "mtls"), "{image: {digest: '"+digest+"'}, versioning: {previous: [{buildId: 'Release_1.2.2+hotfix', image: {tag: v1.2.2}}]}}"))
+	for _, problem := range Disagreements(objects) {
+		t.Error(problem)
+	}
+	images := map[string]string{}
+	workloads, err := Workloads(objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range workloads {
+		if w.Template.Spec.Containers[0].Name == "worker" {
+			loaded := load(t, objects, w)
+			images[loaded.Worker.BuildID] = w.Template.Spec.Containers[0].Image
+		}
+	}
+	want := map[string]string{
+		"0123456789ab":         "ghcr.io/armature-io/armature/worker@" + digest,
+		"Release_1.2.2+hotfix": "ghcr.io/armature-io/armature/worker:v1.2.2",
+	}
+	if diff := cmp.Diff(want, images); diff != "" {
+		t.Errorf("versions and images (-want +got):\n%s", diff)
+	}
+}
+
+// The codec server gets the keys of the workers, and nothing else of their configuration.
+func TestCodecHasTheKeys(t *testing.T) {
+	encrypted := `
+config: {put-budget: 7, encryption: {keys: "a=file:/etc/armature/keys/a", write-key: a}}
+codec:
+  extraVolumes: [{name: keys, secret: {secretName: armature-keys}}]
+  extraVolumeMounts: [{name: keys, mountPath: /etc/armature/keys, readOnly: true}]
+`
+	objects := render(t, with(t, set(t, "demo"), encrypted))
+	schemas := loadSchemas(t)
+	for _, o := range objects {
+		if err := schemas.Validate(o); err != nil {
+			t.Errorf("%v\n%s", err, o.YAML)
+		}
+	}
+	for _, problem := range Disagreements(objects) {
+		t.Error(problem)
+	}
+	workloads, err := Workloads(objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for _, w := range workloads {
+		if w.Name != "armature-codec" {
+			continue
+		}
+		checked++
+		w.Template.Spec.Containers[0].Args = nil // flags of the codec server
+		loaded := load(t, objects, w)
+		if strings.Join(loaded.Encryption.Keys, ",") != "a=file:/etc/armature/keys/a" || loaded.Encryption.WriteKey != "a" || loaded.PutBudget == 7 {
+			t.Errorf("the codec server has the keys %+v and put-budget %d", loaded.Encryption, loaded.PutBudget)
+		}
+	}
+	if checked != 1 {
+		t.Errorf("%d codec servers", checked)
+	}
+	for _, o := range render(t, set(t, "demo")) {
+		if o.String() == "ConfigMap armature-codec" {
+			t.Error("without encryption the codec server has a configuration too")
 		}
 	}
 }

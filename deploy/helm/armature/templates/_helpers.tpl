@@ -97,17 +97,18 @@ replicas and configuration.
 {{- define "armature.versions" -}}
 {{- $full := include "armature.fullname" . -}}
 {{- $image := .Values.image -}}
-{{- $build := .Values.versioning.buildId | default $image.digest | default $image.tag | default .Chart.AppVersion -}}
+{{- $digest := $image.digest | trimPrefix "sha256:" | trunc 12 -}}
+{{- $build := .Values.versioning.buildId | default $digest | default $image.tag | default .Chart.AppVersion -}}
 {{- $all := prepend .Values.versioning.previous (dict "buildId" $build) -}}
 {{- $out := list -}}
 {{- $seen := dict -}}
 {{- range ternary $all (list (dict)) .Values.versioning.enabled -}}
 {{- $id := .buildId | default "" -}}
-{{- if hasKey $seen $id -}}
-{{- fail (printf "versioning: build ID %q is there twice; a new version needs another image tag or versioning.buildId" $id) -}}
-{{- end -}}
-{{- $_ := set $seen $id true -}}
 {{- $name := ternary (printf "%s-worker-%s" $full (include "armature.slug" $id)) (printf "%s-worker" $full) $.Values.versioning.enabled -}}
+{{- if hasKey $seen $name -}}
+{{- fail (printf "versioning: build ID %q is there twice, or another one gives the same name; a new version needs another image tag or versioning.buildId" $id) -}}
+{{- end -}}
+{{- $_ := set $seen $name true -}}
 {{- $replicas := .replicas -}}
 {{- if kindIs "invalid" $replicas -}}{{- $replicas = $.Values.worker.replicas -}}{{- end -}}
 {{- $own := merge (deepCopy (.image | default dict)) $image -}}
