@@ -29,6 +29,12 @@ var notRun = map[string][]string{
 		"it takes the services of docker compose up",
 		"it takes the Temporal CLI; dev/e2e does the same by the API",
 	},
+	"docs/kubernetes.md": {
+		"it takes a cluster; TestSets renders these values, and TestChartDemo runs the containers of the demo",
+		"it takes a subscription and a cluster",
+		"it takes a cluster; TestUpgradeKeepsVersions renders upgrades",
+		"it takes Docker and an image",
+	},
 	"docs/release.md": {
 		"it takes cosign and a published release",
 		"it takes cosign, Docker and a published release",
