@@ -55,6 +55,21 @@ func TestValidate(t *testing.T) {
 			},
 			want: "azure.endpoint: allowed for azure.cloud custom only",
 		},
+		"a deployment with a dot": {
+			reason: "Temporal refuses the name when the worker polls, over and over",
+			change: func(c *config.Config) { c.Worker.Deployment = "team.armature" },
+			want:   "worker.deployment: must not contain . or :",
+		},
+		"a reserved build ID": {
+			reason: "Temporal keeps such names for itself",
+			change: func(c *config.Config) { c.Worker.Deployment, c.Worker.BuildID = "armature", "__unversioned__" },
+			want:   "worker.build-id: must not begin with __",
+		},
+		"a first version that is none": {
+			reason: "a misspelt word would silently wait",
+			change: func(c *config.Config) { c.Worker.FirstVersion = "now" },
+			want:   "worker.first-version: must be one of auto, current, wait",
+		},
 		"vaults of a known cloud": {
 			reason: "a token for secrets must not go to another host",
 			change: func(c *config.Config) {
