@@ -16,7 +16,7 @@ ARG TARGETARCH
 ENV GOOS=$TARGETOS GOARCH=$TARGETARCH
 ENV CGO_ENABLED=0 GOFLAGS=-buildvcs=false GOTOOLCHAIN=local
 RUN go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/ ./worker \
- && go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/armature ./starter \
+ && go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/armature ./starter/cmd \
  && go build -trimpath -ldflags "-s -w" -o /out/armsim ./armsim/cmd \
  && mkdir /empty
 

@@ -24,7 +24,7 @@ help: ## print this help
 
 .PHONY: build
 build: ## build bin/armature (the CLI) and bin/worker
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/armature ./starter
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/armature ./starter/cmd
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/worker ./worker
 
 # What a release has (docs/release.md): the programs for these platforms, in DIST.
@@ -38,7 +38,7 @@ dist: ## build the programs of a release for PLATFORMS into dist/
 	@export CGO_ENABLED=0; for platform in $(PLATFORMS); do \
 		export GOOS="$${platform%/*}" GOARCH="$${platform#*/}"; \
 		echo "building for $$platform"; \
-		$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o "$(DIST)/armature-$$GOOS-$$GOARCH" ./starter; \
+		$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o "$(DIST)/armature-$$GOOS-$$GOARCH" ./starter/cmd; \
 		$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o "$(DIST)/armature-worker-$$GOOS-$$GOARCH" ./worker; \
 	done
 

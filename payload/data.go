@@ -7,6 +7,7 @@ import (
 	commonpb "go.temporal.io/api/common/v1"
 	failurepb "go.temporal.io/api/failure/v1"
 	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/workflow"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -15,17 +16,25 @@ import (
 type data struct {
 	converter.DataConverter
 	inWorkflows *blocking
+	// embedded is set where a part of an embedder may call a server.
+	embedded bool
 }
 
-func newData(base converter.DataConverter, codec converter.PayloadCodec) *data {
-	return wrap(converter.NewCodecDataConverter(base, codec))
+func newData(base converter.DataConverter, codec converter.PayloadCodec, embedded bool) *data {
+	return wrap(converter.NewCodecDataConverter(base, codec), embedded)
 }
 
-func wrap(inner converter.DataConverter) *data { return &data{inner, &blocking{inner}} }
+func wrap(inner converter.DataConverter, embedded bool) *data {
+	return &data{inner, &blocking{inner}, embedded}
+}
 
-// WithWorkflowContext returns the data converter of workflows.
-func (d *data) WithWorkflowContext(converter.WorkflowContext) converter.DataConverter {
-	return d.inWorkflows
+// WithWorkflowContext returns the data converter of workflows. One with parts of an embedder
+// may take longer than the second after which the SDK takes workflow code for deadlocked.
+func (d *data) WithWorkflowContext(ctx workflow.Context) converter.DataConverter {
+	if !d.embedded {
+		return d.inWorkflows
+	}
+	return workflow.DataConverterWithoutDeadlockDetection(d.inWorkflows).(workflow.ContextAware).WithWorkflowContext(ctx) //nolint:forcetypeassert // the SDK implements it
 }
 
 // WithContext returns the same converter: activities and clients get errors.
@@ -34,7 +43,7 @@ func (d *data) WithContext(context.Context) converter.DataConverter { return d }
 // WithSerializationContext passes the context to a base converter that uses it.
 func (d *data) WithSerializationContext(ctx converter.SerializationContext) converter.DataConverter {
 	if next := converter.WithDataConverterSerializationContext(d.DataConverter, ctx); next != d.DataConverter {
-		return wrap(next)
+		return wrap(next, d.embedded)
 	}
 	return d
 }
@@ -58,7 +67,7 @@ func orBlock(err error) error {
 	if missing, ok := errors.AsType[*MissingKeyError](err); ok {
 		panic(missing)
 	}
-	if errors.Is(err, errAltered) {
+	if _, failed := errors.AsType[*embeddedError](err); failed || errors.Is(err, errAltered) {
 		panic(err)
 	}
 	return err

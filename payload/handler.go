@@ -62,7 +62,7 @@ func Handler(origins ...string) http.Handler {
 // send it to another origin with the consent of that origin only.
 func (c *Converters) NewHandler(options HandlerOptions) http.Handler {
 	slots := make(chan struct{}, maxParallelRequests)
-	convert := converter.NewPayloadCodecHTTPHandler(total{newChain(c.keys)})
+	convert := converter.NewPayloadCodecHTTPHandler(around(total{newChain(c.keys)}, c.codecs))
 	protected := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 			http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)

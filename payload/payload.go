@@ -30,6 +30,9 @@ type Options struct {
 	// BaseFailure converts errors; nil is the SDK's default, which encodes messages and
 	// stack traces with the data converter while there is a WriteKey.
 	BaseFailure converter.FailureConverter
+	// Codecs encode what compression and encryption wrote, first to last. Each must return
+	// payloads unchanged that it did not encode: histories from before it have such ones.
+	Codecs []converter.PayloadCodec
 }
 
 // Converters convert everything that Armature sends to Temporal. All are safe for
@@ -44,8 +47,9 @@ type Converters struct {
 	// Codec is the compression and encryption alone, for codec servers.
 	Codec converter.PayloadCodec
 
-	keys keyring
-	base converter.DataConverter
+	keys   keyring
+	base   converter.DataConverter
+	codecs []converter.PayloadCodec
 }
 
 // New returns the converters of the options. An error names the key that is not valid,
@@ -62,11 +66,12 @@ func New(options Options) (*Converters, error) {
 func Clear() *Converters { return newConverters(Options{}, keyring{}) }
 
 func newConverters(options Options, keys keyring) *Converters {
+	embedded := options.Base != nil || len(options.Codecs) > 0
 	if options.Base == nil {
 		options.Base = converter.GetDefaultDataConverter()
 	}
-	c := &Converters{Codec: newChain(keys), keys: keys, base: options.Base}
-	c.Data = newData(options.Base, c.Codec)
+	c := &Converters{Codec: around(newChain(keys), options.Codecs), keys: keys, base: options.Base, codecs: options.Codecs}
+	c.Data = newData(options.Base, c.Codec, embedded)
 	if options.BaseFailure == nil {
 		options.BaseFailure = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{
 			DataConverter: c.Data, EncodeCommonAttributes: keys.write != nil,

@@ -3,6 +3,7 @@ package service
 import (
 	"strings"
 
+	"github.com/armature-io/armature/caller"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
@@ -58,6 +59,8 @@ type Action struct {
 	Reason, By string
 	// Header is what interceptors of the sender added to the message, by name.
 	Header map[string]*commonpb.Payload
+	// Caller is the sender by its token, where Options.Callers verified one, else nil.
+	Caller *caller.Caller
 }
 
 // Subject returns what the action is about, for messages.

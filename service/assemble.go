@@ -20,6 +20,7 @@ import (
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
 )
 
 // process is an assembled worker process that does not run yet.
@@ -37,6 +38,7 @@ type process struct {
 	identity   string
 	version    version
 	activities *activities.Activities
+	plugins    []worker.Plugin
 	authorizer *authorizer // nil without Options.Authorize
 	health     *health
 	state      *stateMetrics
@@ -59,10 +61,11 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	check(err)
 	registry, err := extensions.New(entries...)
 	check(err)
-	converters, err := newConverters(ctx, settings, azure, payload.Options{})
+	connection, embedded, err := temporalOptions(ctx, options, log, metrics.sdk)
 	check(err)
-	connection, err := temporalOptions(options, log, metrics.sdk, converters)
+	converters, err := newConverters(ctx, settings, azure, embedded)
 	check(err)
+	converters.Apply(&connection)
 	traces, err := newTraces(ctx, options, log)
 	check(err)
 	connection = withTraces(connection, traces.Tracer(), metrics)
@@ -141,6 +144,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 			GenerationTag: settings.GenerationFence == config.FenceTag, Records: records,
 			Exports: exports,
 		}),
+		plugins:    options.WorkerPlugins,
 		authorizer: newAuthorizer(options, converters.Data, log),
 		health:     health,
 	}, nil

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/armature-io/armature/caller"
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/workflows"
 	commonpb "go.temporal.io/api/common/v1"
@@ -35,9 +36,10 @@ const (
 // its workflow task is recorded leaves the message to another, which asks again.
 type authorizer struct {
 	interceptor.WorkerInterceptorBase
-	allow func(context.Context, Action) error
-	data  converter.DataConverter
-	log   *slog.Logger
+	allow   func(context.Context, Action) error
+	callers *caller.Verifier // nil without tokens
+	data    converter.DataConverter
+	log     *slog.Logger
 	// decided receives every decision; err is nil for an allowed action.
 	decided func(action Action, err error)
 }
@@ -47,7 +49,7 @@ func newAuthorizer(options Options, data converter.DataConverter, log *slog.Logg
 	if options.Authorize == nil {
 		return nil
 	}
-	return &authorizer{allow: options.Authorize, data: data, log: log}
+	return &authorizer{allow: options.Authorize, callers: options.Callers, data: data, log: log}
 }
 
 // InterceptWorkflow returns the link of one run.
@@ -82,7 +84,7 @@ func (a *authorizing) ValidateUpdate(ctx workflow.Context, in *interceptor.Updat
 	if !decides {
 		return nil
 	}
-	err := a.decide(ctx, action)
+	err := a.decide(ctx, &action)
 	a.record(action, err)
 	if err == nil {
 		return nil
@@ -92,7 +94,7 @@ func (a *authorizing) ValidateUpdate(ctx workflow.Context, in *interceptor.Updat
 }
 
 // decide returns nil for an action that is allowed.
-func (a *authorizer) decide(ctx workflow.Context, action Action) error {
+func (a *authorizer) decide(ctx workflow.Context, action *Action) error {
 	if action.Verb != VerbUnfreeze && action.ID.WorkflowID() != action.WorkflowID {
 		return fmt.Errorf("the memo of workflow %s names another resource", action.WorkflowID)
 	}
@@ -102,34 +104,64 @@ func (a *authorizer) decide(ctx workflow.Context, action Action) error {
 }
 
 // ask asks within maxAuthorizeTime. No decision is a refusal.
-func (a *authorizer) ask(action Action) error {
+func (a *authorizer) ask(action *Action) error {
 	ctx, cancel := context.WithTimeout(context.Background(), maxAuthorizeTime)
 	defer cancel()
-	answer := make(chan error, 1)
-	go func() {
+	type outcome struct {
+		sender *caller.Caller
+		err    error
+	}
+	answer := make(chan outcome, 1)
+	go func(action Action) {
+		var o outcome
 		defer func() {
 			if value := recover(); value != nil {
-				answer <- fmt.Errorf("the check of the worker failed: %v", value)
+				o.err = fmt.Errorf("the check of the worker failed: %v", value)
 			}
+			answer <- o
 		}()
-		answer <- a.allow(ctx, action)
-	}()
+		if o.sender, o.err = a.identify(ctx, action); o.err == nil {
+			action.Caller = o.sender
+			o.err = a.allow(ctx, action)
+		}
+	}(*action)
 	select {
-	case err := <-answer:
-		if errors.Is(err, context.DeadlineExceeded) {
+	case o := <-answer:
+		action.Caller = o.sender
+		if errors.Is(o.err, context.DeadlineExceeded) {
 			return errNoDecision
 		}
-		return err
+		return o.err
 	case <-ctx.Done():
 		return errNoDecision
 	}
+}
+
+// identify returns the sender by its token, nil for a message without one.
+func (a *authorizer) identify(ctx context.Context, action Action) (*caller.Caller, error) {
+	encoded := action.Header[workflows.TokenHeader]
+	if a.callers == nil || encoded == nil {
+		return nil, nil //nolint:nilnil // the hook decides about senders without a token
+	}
+	var token string
+	if err := a.data.FromPayload(encoded, &token); err != nil {
+		return nil, fmt.Errorf("decrypt the token of the sender: %w", err)
+	}
+	sender, err := a.callers.Verify(ctx, token)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it names the token
+	}
+	return &sender, nil
 }
 
 var errNoDecision = fmt.Errorf("the check of the worker gave no decision within %s; try again", text.Duration(maxAuthorizeTime))
 
 // record logs a decision and passes it on.
 func (a *authorizer) record(action Action, err error) {
-	attributes := []any{"verb", action.Verb, "subject", action.Subject(), "id", action.ID, "by", action.By}
+	attributes := []any{"verb", action.Verb, "resource", action.Subject(), "id", action.ID, "by", action.By}
+	if action.Caller != nil {
+		attributes = append(attributes, "issuer", action.Caller.Issuer, "subject", action.Caller.Subject)
+	}
 	if err != nil {
 		a.log.Warn("message refused", append(attributes, "reason", err)...)
 	} else {

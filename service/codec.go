@@ -61,7 +61,7 @@ func codecMain(ctx context.Context, args []string, options Options) int {
 	run := serveCodec
 	if settings.probe {
 		run = probeCodec
-	} else if settings.converters, err = settings.keys.load(ctx, options.Version); err != nil {
+	} else if settings.converters, err = settings.keys.load(ctx, options); err != nil {
 		fmt.Fprintln(options.Stderr, err)
 		return ExitConfig
 	}

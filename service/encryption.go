@@ -89,7 +89,8 @@ func (k *codecKeys) register(flags *flag.FlagSet) {
 
 // load returns the converters of the flags, the variables and the worker's config file. It
 // reads no configuration where none of them is set.
-func (k *codecKeys) load(ctx context.Context, version string) (*payload.Converters, error) {
+func (k *codecKeys) load(ctx context.Context, options Options) (*payload.Converters, error) {
+	embedded := payload.Options{Base: options.DataConverter, Codecs: options.PayloadCodecs}
 	var args []string
 	for flag, value := range map[string]string{"config": k.config, "encryption-keys": k.keys, "encryption-write-key": k.writeKey} {
 		if value != "" {
@@ -97,15 +98,15 @@ func (k *codecKeys) load(ctx context.Context, version string) (*payload.Converte
 		}
 	}
 	if len(args) == 0 && os.Getenv(config.FileVariable) == "" && os.Getenv(encryption.KeysVariable) == "" {
-		return payload.Clear(), nil
+		return payload.New(embedded) //nolint:wrapcheck // there are no keys that could be wrong
 	}
 	settings, err := config.Load(args)
 	if err != nil {
 		return nil, fmt.Errorf("read the keys: %w", err)
 	}
-	azure, err := newAzure(settings, version, func(arm.Request) {}, nil)
+	azure, err := newAzure(settings, options.Version, func(arm.Request) {}, nil)
 	if err != nil {
 		azure = nil // only keys in key vaults need it, and report that it is missing
 	}
-	return newConverters(ctx, settings, azure, payload.Options{})
+	return newConverters(ctx, settings, azure, embedded)
 }

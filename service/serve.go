@@ -88,6 +88,7 @@ func (p *process) work(ctx context.Context) error {
 	options := worker.Options{
 		WorkerStopTimeout: p.settings.StopTimeout,
 		DeploymentOptions: p.version.DeploymentOptions,
+		Plugins:           p.plugins,
 		Interceptors: []interceptor.WorkerInterceptor{
 			tracing.NewActivityInterceptor(p.traces.Tracer(), activities.TraceFacts),
 			activities.NewInterceptor(p.activities, p.converters.Data),
@@ -112,7 +113,10 @@ func (p *process) work(ctx context.Context) error {
 		return fmt.Errorf("start worker: %w", err)
 	}
 	defer temporal.Close()
-	w := worker.New(temporal, p.settings.TaskQueue, options)
+	w, err := newWorker(temporal, p.settings.TaskQueue, options)
+	if err != nil {
+		return err
+	}
 	workflows.Register(w)
 	workflows.RegisterActivities(w, p.activities)
 	if err := w.Start(); err != nil {
@@ -132,6 +136,16 @@ func (p *process) work(ctx context.Context) error {
 	case err := <-fatal:
 		return fmt.Errorf("serve task queue: %w", err)
 	}
+}
+
+// newWorker returns a worker. The SDK panics with the error of a plugin.
+func newWorker(temporal client.Client, taskQueue string, options worker.Options) (w worker.Worker, err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = permanentError{fmt.Errorf("configure the worker: %v", value)}
+		}
+	}()
+	return worker.New(temporal, taskQueue, options), nil
 }
 
 // finishWakes makes the wakes that this worker promised, within httpTimeout: no workflow

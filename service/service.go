@@ -12,11 +12,14 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/caller"
 	"github.com/armature-io/armature/config"
 	"github.com/armature-io/armature/extensions"
 	"go.opentelemetry.io/otel/sdk/trace"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/interceptor"
+	"go.temporal.io/sdk/worker"
 )
 
 // Exit codes of a worker.
@@ -48,6 +51,18 @@ type Options struct {
 	// interceptor.WorkerInterceptor, as the SDK's OpenTelemetry tracing does, intercepts
 	// workflows and activities too.
 	Interceptors []interceptor.ClientInterceptor
+	// Plugins configure the client of Temporal and surround its connection, and the worker
+	// where they are plugins of workers too. Each is asked to configure once. A data converter
+	// that one sets replaces DataConverter. WorkerPlugins configure the worker only.
+	Plugins       []client.Plugin
+	WorkerPlugins []worker.Plugin
+	// DataConverter converts values before compression and encryption; nil means JSON. It
+	// must read the JSON of histories from before it. PayloadCodecs encode what compression
+	// and encryption wrote, first to last, and return payloads unchanged that they did not
+	// encode. The codec server uses them too. All workers, CLIs (starter.Options) and codec
+	// servers of a namespace need the same.
+	DataConverter converter.DataConverter
+	PayloadCodecs []converter.PayloadCodec
 	// OnListen receives the address of the HTTP server (host:port), which a
 	// caller needs when the configured port is 0.
 	OnListen func(address string)
@@ -61,6 +76,9 @@ type Options struct {
 	// about twice, and a decision leaves nothing in the history. MayWrite decides about the
 	// requests that follow.
 	Authorize func(ctx context.Context, action Action) error
+	// Callers, when set, verifies the tokens that CLIs send (ARMATURE_TOKEN), for
+	// Action.Caller. A message with a token that it refuses is refused.
+	Callers *caller.Verifier
 	// Now is the worker's clock; nil means time.Now.
 	Now func() time.Time
 	// Stdout and Stderr receive the help and the log; nil means the streams of the

@@ -2,6 +2,7 @@ package service
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -13,27 +14,31 @@ import (
 )
 
 // temporalOptions returns the given client options, or those of the environment and
-// profiles, with the service's data converter, logger and metrics.
-func temporalOptions(from Options, log *slog.Logger, metrics client.MetricsHandler, converters *payload.Converters) (client.Options, error) {
+// profiles, as the plugins of the embedder configure them, with the service's logger and
+// metrics; and what the embedder adds to its converters, which are not set yet.
+func temporalOptions(ctx context.Context, from Options, log *slog.Logger, metrics client.MetricsHandler) (client.Options, payload.Options, error) {
 	var options client.Options
+	embedded := payload.Options{Base: from.DataConverter, Codecs: from.PayloadCodecs}
 	if from.Temporal != nil {
 		options = *from.Temporal
 	} else {
 		var err error
 		if options, err = envconfig.LoadDefaultClientOptions(); err != nil {
-			return options, fmt.Errorf("read Temporal's configuration (TEMPORAL_*, profile): %w", err)
+			return options, embedded, fmt.Errorf("read Temporal's configuration (TEMPORAL_*, profile): %w", err)
 		}
 	}
 	options.HostPort = cmp.Or(options.HostPort, client.DefaultHostPort)
 	options.Namespace = cmp.Or(options.Namespace, client.DefaultNamespace)
 	options.Identity = cmp.Or(options.Identity, workerIdentity())
+	if err := payload.Configure(ctx, &options, from.Plugins, &embedded); err != nil {
+		return options, embedded, err //nolint:wrapcheck // it names the plugin
+	}
 	options.Interceptors = slices.Concat(options.Interceptors, from.Interceptors)
-	converters.Apply(&options)
 	if options.ConnectionOptions.GrpcCompression == nil {
 		// Large payloads are compressed already.
 		options.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
 	}
 	options.Logger = sdklog.NewStructuredLogger(slog.New(quietPolls{log.Handler()}))
 	options.MetricsHandler = metrics
-	return options, nil
+	return options, embedded, nil
 }

@@ -1,4 +1,4 @@
-package main
+package starter
 
 import (
 	"context"
@@ -20,6 +20,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/traces"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
+	"go.temporal.io/sdk/client"
 	"golang.org/x/term"
 )
 
@@ -30,6 +31,7 @@ const taskQueueVariable = "ARMATURE_TASK_QUEUE"
 // app has everything that one run of the CLI uses from outside: streams, clock,
 // environment and the connection to Temporal. Tests replace each.
 type app struct {
+	options  Options
 	in       io.Reader
 	out, err io.Writer
 	// terminal means that out is a terminal; interactive that in is one too, so the
@@ -58,14 +60,17 @@ type app struct {
 	converters *payload.Converters
 	// trace is the trace of the command. run sets it.
 	trace *traces.Command
+	// embedded are the options of the connection where the CLI has some of its own.
+	embedded *client.Options
 	// workerTimeout is how long one message waits for a worker.
 	workerTimeout time.Duration
 }
 
 // newApp returns the app of the real process.
-func newApp() *app {
+func newApp(options Options) *app {
 	a := &app{
-		in: os.Stdin, out: os.Stdout, err: os.Stderr,
+		options: options,
+		in:      os.Stdin, out: os.Stdout, err: os.Stderr,
 		environment: os.Environ(),
 		now:         time.Now, after: time.After,
 		connect: connectTemporal,
@@ -135,7 +140,7 @@ func run(ctx context.Context, a *app, args []string) int {
 	a.in, a.out, a.err = console.Reader(ctx, a.in), out, errs
 	root := a.rootCommand()
 	root.SetArgs(args)
-	ctx, a.trace = traces.Begin(ctx, version, a.environment, a.note)
+	ctx, a.trace = traces.Begin(ctx, a.options.version(), a.environment, a.note)
 	command, err := root.ExecuteContextC(ctx)
 	err = console.Interrupted(ctx, err)
 	a.trace.End(command.CommandPath(), a.open != nil, cli.ExitCode(err))

@@ -1,4 +1,4 @@
-package main
+package starter
 
 import (
 	"context"
@@ -89,7 +89,7 @@ func connectTemporal(ctx context.Context, o backend.Options) (*connection, error
 func (a *app) connection(ctx context.Context) (*connection, error) {
 	converters, err := a.payloads(ctx)
 	if err == nil && a.open == nil {
-		a.open, err = a.connect(ctx, backend.Options{Environment: a.environment, Identity: a.by, TaskQueue: a.taskQueue, WorkerTimeout: a.workerTimeout, Converters: converters, Tracer: a.trace.Tracer()})
+		a.open, err = a.connect(ctx, backend.Options{Environment: a.environment, Identity: a.by, TaskQueue: a.taskQueue, WorkerTimeout: a.workerTimeout, Converters: converters, Tracer: a.trace.Tracer(), Embedded: a.embedded, Token: a.options.Token})
 	}
 	return a.open, err
 }
@@ -98,7 +98,10 @@ func (a *app) connection(ctx context.Context) (*connection, error) {
 func (a *app) payloads(ctx context.Context) (*payload.Converters, error) {
 	var err error
 	if a.converters == nil {
-		a.converters, err = a.keys.Load(ctx, a.environment)
+		embedded := payload.Options{Base: a.options.DataConverter, Codecs: a.options.PayloadCodecs}
+		if a.embedded, err = backend.Embed(ctx, a.environment, a.options.Plugins, a.options.Interceptors, &embedded); err == nil {
+			a.converters, err = a.keys.Load(ctx, a.environment, embedded)
+		}
 	}
 	return a.converters, err
 }

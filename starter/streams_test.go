@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package starter
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ const realMain = "TEST_RUNS_MAIN"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(realMain) != "" {
-		main()
+		os.Exit(Main(os.Args[1:], Options{}))
 	}
 	os.Exit(m.Run())
 }

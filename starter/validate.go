@@ -1,4 +1,4 @@
-package main
+package starter
 
 import (
 	"errors"
@@ -43,7 +43,7 @@ Exit codes:
 			if len(from.Files) == 0 {
 				return cli.BadInput("validate needs -f PATH (a file, a folder, or - for stdin)")
 			}
-			return a.validate(report.Report{Report: from.Validate(a.in), Strict: strict, Version: version}, output)
+			return a.validate(report.Report{Report: from.Validate(a.in), Strict: strict, Version: a.options.version()}, output)
 		},
 	}
 	from.Add(c.Flags())

@@ -1,4 +1,4 @@
-package main
+package starter
 
 import (
 	"runtime"
@@ -23,7 +23,7 @@ func (a *app) versionCommand() *cobra.Command {
 		Long:  "version prints the version of this armature and of the Go that built it. json and\nyaml are {version, go, os, arch}.",
 		Args:  cli.NoArgs(""),
 		RunE: func(*cobra.Command, []string) error {
-			v := buildInfo{Version: version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+			v := buildInfo{Version: a.options.version(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 			if output.IsMachine() {
 				return output.Write(a.out, v)
 			}

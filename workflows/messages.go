@@ -42,6 +42,10 @@ const (
 	RefusedManaged    = "Managed"
 )
 
+// TokenHeader is the header of a message with the OpenID Connect token of its sender, a
+// text that the data converter encrypted.
+const TokenHeader = "armature-token"
+
 // FatalError is the type of the application error with which a run of `--once`
 // fails; its details are one Status.
 const FatalError = "ReconcileFailed"

@@ -30,6 +30,7 @@ func TestNames(t *testing.T) {
 	add("query", workflows.StatusQuery, workflows.MemoryQuery, workflows.SpentQuery)
 	add("task-queue", workflows.TaskQueue)
 	add("error", workflows.FatalError)
+	add("header", workflows.TokenHeader)
 	add("refusal", workflows.RefusedDeleting, workflows.RefusedNotDeleted, workflows.RefusedInvalid, workflows.RefusedNotManaged, workflows.RefusedOnce, workflows.RefusedProtected, workflows.RefusedManaged)
 	add("memo", workflows.MemoID, workflows.MemoName, workflows.MemoAPIVersion, workflows.MemoPolicy, workflows.MemoFrozen, workflows.MemoSummary)
 	attributes := workflows.SearchAttributes()

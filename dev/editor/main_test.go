@@ -27,7 +27,7 @@ func run(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 	armature = filepath.Join(folder, "armature")
-	build := exec.Command("go", "build", "-o", armature, "./starter")
+	build := exec.Command("go", "build", "-o", armature, "./starter/cmd")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build the CLI: %v\n%s", err, out)

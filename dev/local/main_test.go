@@ -148,7 +148,7 @@ func runDemo(t *testing.T, args ...string) (folder string, code int, out string)
 		t.Fatal(err)
 	}
 	cli := filepath.Join(t.TempDir(), "armature")
-	if err := harness.BuildProgram(t.Context(), root, "./starter", cli); err != nil {
+	if err := harness.BuildProgram(t.Context(), root, "./starter/cmd", cli); err != nil {
 		t.Fatal(err)
 	}
 	folder = filepath.Join(t.TempDir(), "demo")

@@ -46,7 +46,7 @@ func run(ctx context.Context, w io.Writer, args []string) error {
 	flags.StringVar(&o.database, "database", "https://vuln.go.dev", "address of the vulnerability database")
 	flags.BoolVar(&o.required, "required", false, "fail if the database cannot be reached")
 	platforms := flags.String("platforms", "linux/amd64 linux/arm64 darwin/amd64 darwin/arm64", "GOOS/GOARCH, separated by spaces")
-	packages := flags.String("packages", "./starter ./worker ./armsim/cmd", "main packages that are released, separated by spaces")
+	packages := flags.String("packages", "./starter/cmd ./worker ./armsim/cmd", "main packages that are released, separated by spaces")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func TestImages(t *testing.T) {
 			}
 		}
 	}
-	for image, program := range map[string]string{"worker": "./worker", "cli": "./starter", "armsim": "./armsim/cmd"} {
+	for image, program := range map[string]string{"worker": "./worker", "cli": "./starter/cmd", "armsim": "./armsim/cmd"} {
 		if all[image] == "" || !strings.Contains(all["build"], program+" ") && !strings.Contains(all["build"], program+"\n") {
 			t.Errorf("the image %s is missing, or %s is not built", image, program)
 		}

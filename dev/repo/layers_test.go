@@ -217,14 +217,14 @@ func TestRoom(t *testing.T) {
 }
 
 func TestBinariesAreSmall(t *testing.T) {
-	for _, dependency := range goList(t, "-deps", "./worker", "./starter") {
+	for _, dependency := range goList(t, "-deps", "./worker", "./starter/cmd") {
 		for _, banned := range []string{"go.temporal.io/server", module + "/armsim", "github.com/compose-spec/"} {
 			if dependency == banned || strings.HasPrefix(dependency, strings.TrimSuffix(banned, "/")+"/") {
 				t.Errorf("worker or starter needs %s", dependency)
 			}
 		}
 	}
-	for _, dependency := range goList(t, "-deps", "./starter") {
+	for _, dependency := range goList(t, "-deps", "./starter/cmd") {
 		if dependency == module+"/service" || dependency == module+"/config" {
 			t.Errorf("the CLI needs %s", dependency)
 		}

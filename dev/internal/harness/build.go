@@ -32,7 +32,7 @@ func Build(ctx context.Context, folder string) (Binaries, error) {
 	if err := BuildProgram(ctx, root, "./worker", b.Worker); err != nil {
 		return Binaries{}, err
 	}
-	if err := BuildProgram(ctx, root, "./starter", b.CLI); err != nil {
+	if err := BuildProgram(ctx, root, "./starter/cmd", b.CLI); err != nil {
 		return Binaries{}, err
 	}
 	return b, nil

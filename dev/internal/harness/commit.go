@@ -39,5 +39,9 @@ func BuildCommit(ctx context.Context, commit, folder string) (Binaries, error) {
 	if err := BuildProgram(ctx, source, "./worker", b.Worker); err != nil {
 		return Binaries{}, err
 	}
-	return b, BuildProgram(ctx, source, "./starter", b.CLI)
+	cli := "./starter/cmd"
+	if _, err := os.Stat(filepath.Join(source, "starter", "cmd")); err != nil {
+		cli = "./starter" // its place in earlier commits
+	}
+	return b, BuildProgram(ctx, source, cli, b.CLI)
 }

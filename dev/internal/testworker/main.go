@@ -11,12 +11,15 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/armature-io/armature/caller"
+	"github.com/armature-io/armature/dev/internal/testworker/codec"
 	"github.com/armature-io/armature/dev/internal/testworker/gate"
 	"github.com/armature-io/armature/dev/internal/testworker/peer"
 	"github.com/armature-io/armature/dev/internal/testworker/policy"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/service"
+	"go.temporal.io/sdk/converter"
 )
 
 func main() {
@@ -50,6 +53,17 @@ func main() {
 	}
 	if list := os.Getenv(policy.Variable); list != "" {
 		options.Authorize = policy.Authorize(list)
+	}
+	if issuer := os.Getenv(policy.IssuerVariable); issuer != "" {
+		callers, err := caller.New(caller.Options{Issuer: issuer, Audiences: []string{policy.Audience}})
+		if err != nil {
+			fmt.Fprintln(os.Stderr, policy.IssuerVariable+":", err)
+			os.Exit(service.ExitConfig)
+		}
+		options.Callers, options.Authorize = callers, policy.Owners
+	}
+	if os.Getenv(codec.Variable) != "" {
+		options.PayloadCodecs = []converter.PayloadCodec{codec.Reversing{}}
 	}
 	options.Extensions = links
 	os.Exit(service.Main(ctx, os.Args[1:], options))

@@ -26,7 +26,6 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/contrib/envconfig"
 	"go.temporal.io/sdk/converter"
 	sdklog "go.temporal.io/sdk/log"
 )
@@ -55,6 +54,10 @@ type Options struct {
 	TaskQueue string
 	// Converters are those of the workers; nil are those without keys.
 	Converters *payload.Converters
+	// Embedded are the options of an embedder, as Embed returns them; nil without one.
+	Embedded *client.Options
+	// Token, where set, replaces TokenVariable.
+	Token Token
 	// WorkerTimeout is how long one message waits for a worker; 0 means
 	// DefaultWorkerTimeout.
 	WorkerTimeout time.Duration
@@ -100,14 +103,15 @@ func Lists(reader Reader) int64 {
 // Connect opens the connection that envconfig describes (TEMPORAL_* and
 // temporal.toml). It fails within dialTimeout when the server does not respond.
 func Connect(ctx context.Context, o Options) (*Client, error) {
-	options, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{EnvLookup: o.Environment})
+	options, err := loadOptions(o)
 	if err != nil {
-		return nil, cli.BadInput("read the Temporal configuration: %w; check the TEMPORAL_* variables and temporal.toml", err)
+		return nil, err
 	}
 	if o.Converters == nil {
 		o.Converters = payload.Clear()
 	}
 	o.Converters.Apply(&options)
+	withToken(o, &options)
 	options.Logger = sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))
 	options.Identity = o.Identity
 	options.Interceptors = append(options.Interceptors, tracing.NewClientInterceptor(o.Tracer))

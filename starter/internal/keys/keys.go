@@ -27,16 +27,16 @@ func (f *Flags) Register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.writeKey, "encryption-write-key", "", "ID of the key that encrypts what is sent (environment: "+encryption.WriteKeyVariable+")")
 }
 
-// Load returns the converters of the flags and variables. Keys in key vaults are read with
+// Load returns the converters of the flags and variables, with those of an embedder. Keys in key vaults are read with
 // Azure's default credential (az login, AZURE_*).
-func (f *Flags) Load(ctx context.Context, environment cli.Environment) (*payload.Converters, error) {
+func (f *Flags) Load(ctx context.Context, environment cli.Environment, embedded payload.Options) (*payload.Converters, error) {
 	keys, _ := environment.LookupEnv(encryption.KeysVariable)
 	writeKey, _ := environment.LookupEnv(encryption.WriteKeyVariable)
 	settings := encryption.Settings{
 		Keys:     strings.FieldsFunc(cmp.Or(f.keys, keys), func(r rune) bool { return r == ',' || r == ' ' }),
 		WriteKey: cmp.Or(f.writeKey, writeKey),
 	}
-	converters, err := encryption.Load(ctx, settings, encryption.Sources{LookupEnv: environment.LookupEnv, Vault: openVault}, payload.Options{})
+	converters, err := encryption.Load(ctx, settings, encryption.Sources{LookupEnv: environment.LookupEnv, Vault: openVault}, embedded)
 	if err != nil {
 		return nil, cli.BadInput("%w; --encryption-keys and %s have the same form as in the worker's configuration", err, encryption.KeysVariable)
 	}

@@ -4,16 +4,37 @@ package policy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/armature-io/armature/caller"
 	"github.com/armature-io/armature/service"
 )
 
 // Variable is the environment variable with what is refused, separated by commas: verbs,
 // and force and recreate for what qualifies a reconcile. A label stage=free allows all.
 const Variable = "TESTWORKER_REFUSE"
+
+// IssuerVariable is the environment variable with the issuer of the tokens that users send,
+// and Audience their audience.
+const (
+	IssuerVariable = "TESTWORKER_ISSUER"
+	Audience       = "api://armature"
+)
+
+// Owners allows everything to users with the group owners, and an apply to all whose token
+// is verified. A freeze is not asked about.
+func Owners(_ context.Context, action service.Action) error {
+	switch {
+	case action.Caller == nil:
+		return errors.New("send a token of the company in ARMATURE_TOKEN")
+	case action.Verb == service.VerbApply, action.Caller.Has(caller.Claim{Name: "groups", Value: "owners"}):
+		return nil
+	}
+	return fmt.Errorf("%s is not in the group owners", action.Caller.Subject)
+}
 
 // Authorize returns the authorizer for a value of the variable.
 func Authorize(list string) func(context.Context, service.Action) error {

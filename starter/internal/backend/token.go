@@ -1,0 +1,88 @@
+package backend
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/workflows"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/interceptor"
+)
+
+// TokenVariable has the token of the user, for workers that decide about messages.
+const TokenVariable = "ARMATURE_TOKEN"
+
+// Token returns the token of the user, "" for none.
+type Token func(ctx context.Context) (string, error)
+
+// tokens adds the token of the user to the messages that change something.
+type tokens struct {
+	interceptor.ClientInterceptorBase
+	token      Token
+	converters *payload.Converters
+	encrypted  bool
+}
+
+// withToken adds the token of the options, or of the environment, to the messages of a
+// connection.
+func withToken(o Options, options *client.Options) {
+	token := o.Token
+	if token == nil {
+		text, _ := o.Environment.LookupEnv(TokenVariable)
+		if text = strings.TrimSpace(text); text == "" {
+			return
+		}
+		token = func(context.Context) (string, error) { return text, nil }
+	}
+	options.Interceptors = append(options.Interceptors, &tokens{token: token, converters: o.Converters, encrypted: o.Converters.Encrypts()})
+}
+
+// InterceptClient returns the link of a client.
+func (t *tokens) InterceptClient(next interceptor.ClientOutboundInterceptor) interceptor.ClientOutboundInterceptor {
+	return &tokenLink{interceptor.ClientOutboundInterceptorBase{Next: next}, t}
+}
+
+type tokenLink struct {
+	interceptor.ClientOutboundInterceptorBase
+	*tokens
+}
+
+// UpdateWorkflow sends a message with the token.
+func (l *tokenLink) UpdateWorkflow(ctx context.Context, in *interceptor.ClientUpdateWorkflowInput) (client.WorkflowUpdateHandle, error) {
+	if err := l.add(ctx); err != nil {
+		return nil, err
+	}
+	return l.Next.UpdateWorkflow(ctx, in) //nolint:wrapcheck // the caller acts on its type
+}
+
+// UpdateWithStartWorkflow sends a message with the token.
+func (l *tokenLink) UpdateWithStartWorkflow(ctx context.Context, in *interceptor.ClientUpdateWithStartWorkflowInput) (client.WorkflowUpdateHandle, error) {
+	if err := l.add(ctx); err != nil {
+		return nil, err
+	}
+	return l.Next.UpdateWithStartWorkflow(ctx, in) //nolint:wrapcheck // the caller acts on its type
+}
+
+// add adds the header. Temporal stores it in the history, where a token in clear would be
+// a secret for every reader.
+func (t *tokens) add(ctx context.Context) error {
+	token, err := t.token(ctx)
+	if err != nil {
+		return cli.Failed("get the token of the user: %w", err)
+	}
+	if token == "" {
+		return nil
+	}
+	if !t.encrypted {
+		return cli.BadInput("a token is sent with encrypted payloads only, because Temporal stores it: set --encryption-keys and --encryption-write-key, or unset %s", TokenVariable)
+	}
+	encoded, err := t.converters.Data.ToPayload(token)
+	if err != nil {
+		return fmt.Errorf("encrypt the token: %w", err)
+	}
+	interceptor.Header(ctx)[workflows.TokenHeader] = encoded
+	return nil
+}
