@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/dev/internal/harness"
 )
 
@@ -20,7 +22,16 @@ func TestRolloutStranded(t *testing.T) {
 	r := newRollout(t, w, 4)
 	one := r.worker("one")
 	r.apply()
+	// A step of one resource runs when its worker ends.
+	w.Sim.Call(http.MethodPost, "/faults", armsim.Fault{ID: "hang", Method: http.MethodGet, Path: r.ids[1], Gate: true}, nil)
+	w.MustCLI("reconcile", r.ids[1])
+	w.Until(60*time.Second, "the step waits for Azure", func() (bool, string) {
+		var faults []armsim.Fault
+		w.Sim.Call(http.MethodGet, "/faults", nil, &faults)
+		return len(faults) == 1 && faults[0].Waiting > 0, fmt.Sprintf("%+v", faults)
+	})
 	one.Kill()
+	w.Sim.Call(http.MethodDelete, "/faults/hang", nil, nil)
 	two := r.worker("two")
 	if !strings.Contains(two.Log(), "another version is current") {
 		t.Errorf("the log of the second version lacks that it gets no work:\n%s", two.Log())

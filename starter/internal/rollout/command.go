@@ -119,10 +119,15 @@ func (o *command) read(ctx context.Context, wait bool, timeout time.Duration) (S
 	if wait && timeout > 0 {
 		expired = o.After(timeout)
 	}
+	shown := ""
 	for {
 		status, err := Read(ctx, connection, o.TaskQueue(), o.name, o.Now())
 		if err != nil || !wait || status.State != StateRamping && status.State != StateMoving {
 			return status, err
+		}
+		if headline := status.headline(); headline != shown {
+			shown = headline
+			o.note("%s", headline)
 		}
 		select {
 		case <-o.After(waitInterval):

@@ -18,6 +18,9 @@ const maxNamed = 10
 // write writes the status for people.
 func (s Status) write(out io.Writer, now time.Time) {
 	fmt.Fprintln(out, s.headline())
+	if s.Manager != "" {
+		fmt.Fprintf(out, "%s alone may change the routing\n", cli.OneLine(s.Manager))
+	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "VERSION\tSTATUS\tSINCE\tWORKERS\tRESOURCES\tREADY\tFROZEN\tHELD\tFAILED\tFAILING")
 	hidden := 0
