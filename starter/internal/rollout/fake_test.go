@@ -3,6 +3,7 @@ package rollout
 import (
 	"context"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/armature-io/armature/starter/internal/backend"
@@ -13,6 +14,7 @@ func noon() time.Time { return time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC) }
 
 // fakeConnection is a task queue in memory: counts by the text of a query's version.
 type fakeConnection struct {
+	mu          sync.Mutex // of the counts below
 	deployments []string
 	deployment  backend.Deployment
 	pollers     []backend.Poller
@@ -35,7 +37,9 @@ func (f *fakeConnection) Deployment(_ context.Context, name string) (backend.Dep
 func (f *fakeConnection) Pollers(context.Context) ([]backend.Poller, error) { return f.pollers, nil }
 
 func (f *fakeConnection) CountVersion(_ context.Context, q backend.VersionQuery) (int, error) {
+	f.mu.Lock()
 	f.counted++
+	f.mu.Unlock()
 	of := f.resources
 	switch {
 	case q.Others:
@@ -78,9 +82,16 @@ func (f *fakeConnection) SetRamping(_ context.Context, _ backend.Deployment, bui
 	return nil
 }
 
-func (f *fakeConnection) Signal(context.Context, string, string) error { f.signals++; return nil }
+func (f *fakeConnection) Signal(context.Context, string, string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.signals++
+	return nil
+}
 
 func (f *fakeConnection) MoveOnce(context.Context, string, string, string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.moves++
 	return nil
 }

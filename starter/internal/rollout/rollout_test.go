@@ -80,7 +80,7 @@ func TestStatus(t *testing.T) {
 		"no versions": {
 			reason: "nothing is wrong with workers that have none", state: StateUnversioned,
 			change: func(f *fakeConnection) {
-				*f = fakeConnection{pollers: []backend.Poller{poller("", time.Second)}, resources: map[string]int{"": 4}}
+				f.deployment, f.pollers, f.resources = backend.Deployment{}, []backend.Poller{poller("", time.Second)}, map[string]int{"": 4}
 			},
 		},
 	}
