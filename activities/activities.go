@@ -9,6 +9,7 @@ import (
 
 	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/audit"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/internal/servertime"
 	"github.com/armature-io/armature/payload"
@@ -33,7 +34,9 @@ type Dependencies struct {
 	Attempts Attempts
 	// Signatures, if not nil, must accept what is written or deleted.
 	Signatures *signing.Verifier
-	Log        *slog.Logger
+	// Audit, if not nil, is the audit trail of all writes.
+	Audit *audit.Journal
+	Log   *slog.Logger
 }
 
 // Options tune the activities; the zero value works.
@@ -113,6 +116,7 @@ type Activities struct {
 	states        managedStates
 	registrations registrations
 	later         later
+	refusals      refusals
 	// slotWaits limits the waits that keep their worker slot.
 	slotWaits chan struct{}
 	// ignoredETags are the methods and types whose service refuses the ETags that it shows.

@@ -51,6 +51,9 @@ type CheckOwnerResult struct {
 	Rereads bool `json:"rereads,omitempty"`
 	// Order is the worker's CommandOrder.
 	Order int `json:"order,omitempty"`
+	// Audits is set by a worker that keeps an audit trail: the workflow then sends it the
+	// requests of users, and the causes of writes.
+	Audits bool `json:"audits,omitempty"`
 }
 
 // CheckOwner is step 1, a local activity: it checks that owner and references let
@@ -78,7 +81,7 @@ func (a *Activities) checkOwner(ctx context.Context, in CheckOwnerInput) CheckOw
 	request := a.requestWithoutBody(in.Desired, passFacts{readSince: in.ReadSince})
 	request.Force = in.Force
 	if stop := a.readOwner(ctx, &request, in); stop != nil {
-		return CheckOwnerResult{Verdict: *stop, OverdueAfter: a.options.OverdueAfter, Rereads: true, Order: CommandOrder}
+		return CheckOwnerResult{Verdict: *stop, OverdueAfter: a.options.OverdueAfter, Rereads: true, Order: CommandOrder, Audits: a.Audit.IsOn()}
 	}
 	if !in.Deleting {
 		request.References = a.readReferences(ctx, in)
@@ -108,6 +111,7 @@ func (a *Activities) checkOwner(ctx context.Context, in CheckOwnerInput) CheckOw
 		OverdueAfter: a.overdueAfter(request.Owner),
 		Rereads:      true,
 		Order:        CommandOrder,
+		Audits:       a.Audit.IsOn(),
 	}
 }
 

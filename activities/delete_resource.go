@@ -30,6 +30,8 @@ type DeleteResourceInput struct {
 	// Order is the signed request, nil for one that is not signed.
 	Order    *resource.DeletionOrder `json:"order,omitempty"`
 	Repeated Repeated                `json:"repeated,omitzero"`
+	// Cause is set for workers with an audit trail.
+	Cause *Cause `json:"cause,omitempty"`
 }
 
 // DeleteResourceResult is the outcome of the DELETE.
@@ -79,6 +81,7 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	requests, cancel := requestContext(ctx)
 	defer cancel()
 	requests = withStatement(withSigned(forWrites(requests, a, in.Desired, in.Generation, heartbeat), signed), statementOf(in.Generation, in.StatedAt, true))
+	requests = withCause(withOrder(requests, in.SpecVersion, in.Order), in.Cause)
 	switch stop, err := a.checkTagBeforeDelete(requests, in); {
 	case err != nil:
 		return a.deleteFailed(ctx, in, heartbeat, err)

@@ -26,6 +26,8 @@ type ExportValuesInput struct {
 	// KeysDisabled is as in PostCheckResult.
 	KeysDisabled string   `json:"keysDisabled,omitempty"`
 	Repeated     Repeated `json:"repeated,omitzero"`
+	// Cause is set for workers with an audit trail.
+	Cause *Cause `json:"cause,omitempty"`
 }
 
 // Exported is what is remembered of an export, without the value.
@@ -86,7 +88,7 @@ func (a *Activities) ExportValues(ctx context.Context, in ExportValuesInput) (Ex
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	requests = withStatement(forWrites(requests, a, in.Desired, in.Generation, heartbeat), statementOf(in.Generation, in.StatedAt, false))
+	requests = withCause(withStatement(forWrites(requests, a, in.Desired, in.Generation, heartbeat), statementOf(in.Generation, in.StatedAt, false)), in.Cause)
 	e := &exporting{
 		Activities: a, desired: in.Desired, keysDisabled: in.KeysDisabled, repeated: in.Repeated,
 		source: newExportSource(a, in.Desired), last: heartbeat.progress().lastAnswer,

@@ -123,6 +123,9 @@ func (e *endingActivity) run(ctx context.Context, in *interceptor.ExecuteActivit
 		}
 	}()
 	result, err := e.Next.ExecuteActivity(ctx, in)
+	if err == nil {
+		e.activities.auditRefusal(ctx, in.Args, result)
+	}
 	return outcome{result, err}
 }
 

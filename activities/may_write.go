@@ -32,13 +32,17 @@ type writeStep struct {
 	taskStarted time.Time
 	// signed returns the verdict that stops what is not signed; nil demands a signed spec.
 	signed func(context.Context) *resource.Verdict
+	// signingKey returns the ID of the accepted key that signed the write, "" for none; nil
+	// where that is the key of the spec.
+	signingKey func() string
+	auditState
 }
 
 // forWrites returns the context of a step that may write. Without this mark MayWrite
 // refuses every write.
 func forWrites[T any](ctx context.Context, a *Activities, desired resource.Desired, generation int64, heartbeat *heartbeater[T]) context.Context {
 	info := activity.GetInfo(ctx)
-	step := &writeStep{Activities: a, desired: desired, generation: generation, attempt: Attempt{
+	step := &writeStep{Activities: a, desired: desired, generation: generation, auditState: newAuditState(ctx), attempt: Attempt{
 		WorkflowID: info.WorkflowExecution.ID, RunID: info.WorkflowExecution.RunID,
 	}}
 	if heartbeat != nil {

@@ -28,6 +28,8 @@ type PurgeResourceInput struct {
 	Since    time.Time `json:"since,omitzero"`
 	Sent     bool      `json:"sent,omitempty"`
 	Repeated Repeated  `json:"repeated,omitzero"`
+	// Cause is set for workers with an audit trail.
+	Cause *Cause `json:"cause,omitempty"`
 }
 
 // PurgeResourceResult is the outcome of a purge. It blocks until Azure keeps nothing of
@@ -68,6 +70,7 @@ func (a *Activities) PurgeResource(ctx context.Context, in PurgeResourceInput) (
 	requests, cancel := requestContext(ctx)
 	defer cancel()
 	requests = withStatement(withSigned(forWrites(requests, a, in.Desired, in.Generation, heartbeat), signed), statementOf(in.Generation, in.StatedAt, true))
+	requests = withCause(withOrder(requests, in.SpecVersion, in.Order), in.Cause)
 	result, err := a.purge(requests, in)
 	if stop, refused := refusedWrite(err); refused {
 		return PurgeResourceResult{Verdict: a.report("PurgeResource", stop)}, nil

@@ -61,6 +61,8 @@ type PutResourceInput struct {
 	Changes   []Change  `json:"changes,omitempty"`
 	ReadSince time.Time `json:"readSince,omitzero"`
 	Repeated  Repeated  `json:"repeated,omitzero"`
+	// Cause is set for workers with an audit trail.
+	Cause *Cause `json:"cause,omitempty"`
 }
 
 // PutResourceResult is the outcome of the PUT.
@@ -175,7 +177,7 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutR
 	requests, cancel := requestContext(ctx)
 	defer cancel()
 	requests = withStatement(forWrites(requests, a, in.Desired, in.Generation, heartbeat), p.statement())
-	requests = withUnrequested(requests, in.Correction && !in.Requested)
+	requests = withCause(withUnrequested(requests, in.Correction && !in.Requested), in.Cause)
 	var stop *resource.Verdict
 	if p.request, stop = a.requestWithBodies(requests, drift.Decode, in.Desired, passFacts{generation: in.Generation, readSince: sharedSince(in.ReadSince)}, nil, in.Memory); stop != nil {
 		return *p.stop(*stop), nil

@@ -32,6 +32,8 @@ type RegisterProviderInput struct {
 	// Credential is as in resource.Desired.
 	Credential string   `json:"credential,omitempty"`
 	Repeated   Repeated `json:"repeated,omitzero"`
+	// Cause is set for workers with an audit trail.
+	Cause *Cause `json:"cause,omitempty"`
 }
 
 // RegisterProviderResult is the state of the registration.
@@ -68,7 +70,7 @@ func (a *Activities) RegisterProvider(ctx context.Context, in RegisterProviderIn
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	requests = withSigned(forWrites(requests, a, resource.Desired{ID: in.ID}, 0, heartbeat), needsNone)
+	requests = withCause(withSigned(forWrites(requests, a, resource.Desired{ID: in.ID}, 0, heartbeat), needsNone), in.Cause)
 	found, err := a.register(requests, in)
 	if stop, refused := refusedWrite(err); refused {
 		return RegisterProviderResult{Verdict: a.report("RegisterProvider", stop)}, nil

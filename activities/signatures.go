@@ -41,15 +41,11 @@ func (a *Activities) checkDeletionSigned(ctx context.Context, desired resource.D
 	if a.Signatures == nil {
 		return nil
 	}
-	override := ""
-	if specVersion != "" {
-		override, desired.APIVersion = desired.APIVersion, specVersion
-	}
 	next := "request the deletion again with --signing-key (or ARMATURE_SIGNING_KEY)"
 	if order != nil && order.Replace {
 		next = "run armature reconcile --recreate again with --signing-key (or ARMATURE_SIGNING_KEY)"
 	}
-	return a.signatureVerdict(ctx, desired, a.Signatures.Deletion(desired, override, order), next)
+	return a.signatureVerdict(ctx, desired, a.deletionFault(desired, specVersion, order), next)
 }
 
 // withSigned returns the context of a step whose writes need another signature than that
@@ -84,4 +80,40 @@ func (a *Activities) signatureVerdict(ctx context.Context, desired resource.Desi
 		return nil
 	}
 	return new(resource.Block(fault.Reason, "nothing is written: "+fault.Message+"; "+next))
+}
+
+// specKey returns the ID of the accepted key that signed a spec, "" where none did.
+func (a *Activities) specKey(desired resource.Desired) string {
+	if a.Signatures == nil || desired.Signature == nil || a.Signatures.Spec(desired) != nil {
+		return ""
+	}
+	return desired.Signature.Key
+}
+
+// orderKey returns the ID of the accepted key that signed a deletion, "" where none did.
+func (a *Activities) orderKey(desired resource.Desired, specVersion string, order *resource.DeletionOrder) string {
+	if a.Signatures == nil || order == nil || order.Signature == nil || a.deletionFault(desired, specVersion, order) != nil {
+		return ""
+	}
+	return order.Signature.Key
+}
+
+// deletionFault returns why a signed request does not allow a DELETE, nil if it does.
+func (a *Activities) deletionFault(desired resource.Desired, specVersion string, order *resource.DeletionOrder) *signing.Fault {
+	override := ""
+	if specVersion != "" {
+		override, desired.APIVersion = desired.APIVersion, specVersion
+	}
+	return a.Signatures.Deletion(desired, override, order)
+}
+
+// withOrder returns the context of a step that deletes what a signed request names.
+func withOrder(ctx context.Context, specVersion string, order *resource.DeletionOrder) context.Context {
+	step, ok := ctx.Value(writeStepKey{}).(*writeStep)
+	if !ok {
+		return ctx
+	}
+	changed := *step
+	changed.signingKey = func() string { return step.orderKey(step.desired, specVersion, order) }
+	return withWriteStep(ctx, &changed)
 }

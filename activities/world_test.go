@@ -99,7 +99,7 @@ func newWorld(t *testing.T, change ...func(*setup)) *world {
 		must(t, err)
 		connections[name] = arm.Connection{Options: arm.Options{Cloud: at}}
 	}
-	connect := arm.Options{Cloud: cloud, Clock: w.now, Connections: connections, MayWrite: MayWrite}
+	connect := arm.Options{Cloud: cloud, Clock: w.now, Connections: connections, MayWrite: MayWrite, Journal: JournalWrite}
 	if s.client != nil {
 		s.client(&connect)
 	}

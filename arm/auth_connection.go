@@ -71,7 +71,7 @@ func newConnections(options Options) (*connections, error) {
 		own := connection.Options
 		own.Connections = nil
 		own.Version, own.ApplicationID, own.UserAgentSuffix, own.PollInterval = options.Version, options.ApplicationID, options.UserAgentSuffix, options.PollInterval
-		own.Observer, own.Clock, own.MayWrite, own.ReadOnly = options.Observer, options.Clock, options.MayWrite, options.ReadOnly
+		own.Observer, own.Clock, own.MayWrite, own.Journal, own.ReadOnly = options.Observer, options.Clock, options.MayWrite, options.Journal, options.ReadOnly
 		if own.Throttle == nil {
 			own.Throttle = options.Throttle
 		}

@@ -40,8 +40,9 @@ type BlobOptions struct {
 	Credential azcore.TokenCredential
 	// Transport is as in Options.
 	Transport policy.Transporter
-	// Observer is as in Options.
+	// Observer and Journal are as in Options.
 	Observer func(Request)
+	Journal  Journal
 }
 
 // Blobs keeps small documents in a blob container. Each write has a condition, so that of
@@ -70,7 +71,7 @@ func NewBlobs(options BlobOptions) (*Blobs, error) {
 	}
 	client := &policy.ClientOptions{
 		Retry:     policy.RetryOptions{MaxRetries: -1},
-		Transport: &guardedTransport{next: transport, endpoint: target, now: time.Now, observe: options.Observer},
+		Transport: &guardedTransport{next: transport, endpoint: target, now: time.Now, observe: options.Observer, journal: options.Journal, hosted: true},
 	}
 	pipeline := runtime.PipelineOptions{}
 	if options.Credential != nil && target.Scheme == "https" {

@@ -52,6 +52,8 @@ type Options struct {
 	// MayWrite, when set, decides about every PUT, PATCH, POST and DELETE right before it
 	// is handed to the connection.
 	MayWrite WriteCheck
+	// Journal, when set, records every write that leaves.
+	Journal Journal
 	// Observer is called for each request that left, from many goroutines.
 	Observer func(Request)
 	// Clock returns the current time; nil means time.Now.
@@ -171,7 +173,7 @@ func newPipeline(options Options, host *url.URL, now clock) (runtime.Pipeline, e
 		InsecureAllowCredentialWithHTTP: loopback(host),
 		Retry:                           policy.RetryOptions{MaxRetries: -1},
 		Telemetry:                       policy.TelemetryOptions{ApplicationID: options.ApplicationID},
-		Transport:                       &guardedTransport{next: transport, endpoint: host, now: now, observe: options.Observer, mayWrite: options.MayWrite, readOnly: options.ReadOnly},
+		Transport:                       &guardedTransport{next: transport, endpoint: host, now: now, observe: options.Observer, mayWrite: options.MayWrite, journal: options.Journal, readOnly: options.ReadOnly},
 		PerCallPolicies:                 []policy.Policy{runtime.NewRequestIDPolicy(), headerPolicy{}},
 	}
 	if options.UserAgentSuffix != "" {

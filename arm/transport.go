@@ -157,6 +157,10 @@ type guardedTransport struct {
 	now      clock
 	observe  func(Request)
 	mayWrite WriteCheck // nil for none
+	journal  Journal    // nil for none
+	// hosted is set for key vaults and storage accounts: the host is a part of what a
+	// request writes.
+	hosted bool
 	// readOnly refuses every write.
 	readOnly bool
 }
@@ -179,9 +183,12 @@ func (g *guardedTransport) Do(request *http.Request) (*http.Response, error) {
 		trip.refused = true
 		return nil, readOnlyError(request.Method)
 	}
-	send := g.next.Do
+	send := sender(g.next.Do)
+	if g.journal != nil && trip.isWrite(request.Method) {
+		send = g.journaled(trip, send)
+	}
 	if g.mayWrite != nil && trip.isWrite(request.Method) {
-		send = func(request *http.Request) (*http.Response, error) { return g.sendWrite(request, trip) }
+		send = g.checked(trip, send)
 	}
 	trip.sent, trip.response = true, nil
 	start := g.now()

@@ -60,6 +60,7 @@ type vaults struct {
 	now        clock
 	observe    func(Request)
 	mayWrite   WriteCheck // nil for none
+	journal    Journal    // nil for none
 	// readOnly refuses every write.
 	readOnly bool
 
@@ -170,7 +171,7 @@ func (v *vaults) client(host string) (*azsecrets.Client, error) {
 		return client, nil
 	}
 	options := v.options
-	options.Transport = &guardedTransport{next: v.transport, endpoint: &url.URL{Scheme: "https", Host: host}, now: v.now, observe: v.observe, mayWrite: v.mayWrite, readOnly: v.readOnly}
+	options.Transport = &guardedTransport{next: v.transport, endpoint: &url.URL{Scheme: "https", Host: host}, now: v.now, observe: v.observe, mayWrite: v.mayWrite, journal: v.journal, hosted: true, readOnly: v.readOnly}
 	client, err := azsecrets.NewClient("https://"+host, v.credential, &options)
 	if err != nil {
 		return nil, err
@@ -185,7 +186,7 @@ func (v *vaults) client(host string) (*azsecrets.Client, error) {
 // newVaults returns the key vaults of a connection; it sends nothing.
 func newVaults(options Options, now clock) (*vaults, error) {
 	v := &vaults{
-		suffix: options.VaultSuffix, now: now, observe: options.Observer, mayWrite: options.MayWrite, readOnly: options.ReadOnly,
+		suffix: options.VaultSuffix, now: now, observe: options.Observer, mayWrite: options.MayWrite, journal: options.Journal, readOnly: options.ReadOnly,
 		clients: map[string]*azsecrets.Client{}, cache: map[resource.VaultSecret]cachedSecret{},
 	}
 	if options.Credential != nil {

@@ -98,8 +98,13 @@ func (g *writeGate) connected(ctx context.Context, conn net.Conn) {
 	_ = conn.Close()
 }
 
+// checked returns a sender that sends what the check allows.
+func (g *guardedTransport) checked(trip *roundTrip, send sender) sender {
+	return func(request *http.Request) (*http.Response, error) { return g.sendWrite(request, trip, send) }
+}
+
 // sendWrite sends a write that the check allows.
-func (g *guardedTransport) sendWrite(request *http.Request, trip *roundTrip) (*http.Response, error) {
+func (g *guardedTransport) sendWrite(request *http.Request, trip *roundTrip, send sender) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(request.Context())
 	gate := &writeGate{
 		check: g.mayWrite, cancel: cancel,
@@ -113,7 +118,7 @@ func (g *guardedTransport) sendWrite(request *http.Request, trip *roundTrip) (*h
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(got httptrace.GotConnInfo) { gate.connected(ctx, got.Conn) },
 	})
-	response, err := g.next.Do(request.WithContext(ctx))
+	response, err := send(request.WithContext(ctx))
 	if gate.refusal != nil {
 		trip.refused = true
 		return nil, gate.refusal

@@ -23,6 +23,8 @@ type Request struct {
 	Fault         string    `json:"fault,omitempty"`
 	RequestID     string    `json:"requestId"`
 	CorrelationID string    `json:"correlationId"`
+	// ClientRequestID is x-ms-client-request-id, "" where the client sent none.
+	ClientRequestID string `json:"clientRequestId,omitempty"`
 }
 
 // Write is one accepted PUT, PATCH or DELETE.
@@ -86,7 +88,7 @@ func (r *requestLog) addRequest(now time.Time, q *request, resp *response) {
 	entry := Request{
 		Seq: r.seq, Time: now, Kind: string(q.target.kind), Method: q.r.Method, Path: q.r.URL.Path,
 		ID: q.target.id, Type: q.resourceType, APIVersion: q.apiVersion, Status: resp.status, Code: resp.code, Fault: q.fault,
-		RequestID: q.requestID, CorrelationID: q.correlationID,
+		RequestID: q.requestID, CorrelationID: q.correlationID, ClientRequestID: q.r.Header.Get("x-ms-client-request-id"),
 	}
 	r.requests = bounded(append(r.requests, entry), r.max)
 	c := &r.counters

@@ -55,6 +55,7 @@ type Config struct {
 	OverdueExempt string `mapstructure:"overdue-exempt"`
 	Signing       Signing
 	Encryption    Encryption
+	Audit         Audit
 	// MaskKey is the key of the hashes that replace secret values in histories. All
 	// workers of a task queue need the same one. "" and MaskKeyNone: see CheckMaskKey.
 	MaskKey Reference `mapstructure:"mask-key"`

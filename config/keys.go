@@ -86,6 +86,16 @@ func keys() []key {
 		{"signing.mode", SigningRequire, "require, or warn: write all the same, and log what is not signed"},
 		{"encryption.keys", "", "keys of encrypted payloads, separated by commas, each as ID=env:NAME, ID=file:PATH, ID=keyvault:https://VAULT.vault.azure.net/secrets/NAME or ID=wrapped:PATH; the same for all workers, the CLI and the codec server; empty reads clear payloads only"},
 		{"encryption.write-key", "", "ID of the key that encrypts what this worker writes to Temporal; empty writes clear payloads"},
+		{"audit.stdout", "false", "write the audit trail to standard output, one line of JSON for each event"},
+		{"audit.file", "", "file to which the audit trail is appended; it may be moved away at any time (log rotation); empty is none"},
+		{"audit.fsync", "true", "a line of audit.file reaches the disk before the write that it announces is sent; false leaves that to the system"},
+		{"audit.url", "", "HTTPS endpoint that gets the audit trail: POST of lines (application/x-ndjson); empty is none"},
+		{"audit.token", "", "reference to the bearer token for audit.url, read again for each request: env:NAME or file:PATH"},
+		{"audit.spill", "", "file that keeps the lines for audit.url until they are sent, also across restarts; each worker needs its own; empty keeps them in memory"},
+		{"audit.spill-megabytes", "256", "maximum size of audit.spill; beyond it, audit.on-failure counts"},
+		{"audit.otlp", "", "OpenTelemetry collector that gets the audit trail as log records, OTLP over HTTP: https://host or http://localhost:4318; empty is none"},
+		{"audit.on-failure", AuditStop, "stop (nothing is sent to Azure without its line) or continue, while the audit trail cannot be written"},
+		{"audit.timeout", "10s", "how long a write waits for its line"},
 		{"mask-key", "", "reference to the key of the hashes that replace secret values, the same for all workers: env:NAME or file:PATH; required outside of this machine (loopback), where none stands for masks without hashes"},
 	}
 }
@@ -95,7 +105,7 @@ func (k key) flag() string { return strings.ReplaceAll(k.name, ".", "-") }
 
 // bare returns the value of the key's flag without a value, "" where it needs one.
 func (k key) bare() string {
-	if k.name == "read-only" || k.name == "start-frozen" {
+	if k.name == "read-only" || k.name == "start-frozen" || k.name == "audit.stdout" {
 		return "true"
 	}
 	return ""

@@ -105,7 +105,7 @@ func (s Secrets) check(p *problems, prefix string) {
 // references checks the form of the worker's own secrets, and that no manifest can
 // read them.
 func (c Config) references(p *problems) {
-	references := map[string]Reference{"mask-key": c.MaskKey.key()}
+	references := map[string]Reference{"mask-key": c.MaskKey.key(), "audit.token": c.Audit.Token}
 	for _, ref := range c.Encryption.check(p) {
 		if ref.Kind == keyref.Env {
 			references["encryption.keys "+ref.ID] = envScheme + Reference(ref.At)

@@ -56,6 +56,7 @@ const (
 	ReasonExportNotAllowed          Reason = "ExportNotAllowed"
 	ReasonExportRefused             Reason = "ExportRefused"
 	ReasonExportNoValue             Reason = "ExportNoValue"
+	ReasonAuditUnavailable          Reason = "AuditUnavailable"
 	ReasonFailed                    Reason = "Failed"
 	ReasonUnknownError              Reason = "UnknownError"
 )
@@ -124,6 +125,7 @@ func Reasons() []ReasonInfo {
 		{ReasonExportNotAllowed, RetryVerySlow, "the operator of the worker", "An export names a secret that the worker's configuration does not allow, or an action whose answers are not the same twice."},
 		{ReasonExportRefused, RetryVerySlow, "you", "Azure refuses to list a value of an export, or the key vault refuses to store it; or the secret is not one that Armature wrote."},
 		{ReasonExportNoValue, RetrySlow, "the owner of the manifest", "The path or text of an export leads to no value."},
+		{ReasonAuditUnavailable, RetrySlow, "the operator of the worker", "The worker could not write its audit line, and sends nothing without one (`audit.on-failure: stop`)."},
 		{ReasonFailed, RetrySlow, "", "A failure that no other reason fits; see the message."},
 		{ReasonUnknownError, RetrySlow, "", "Azure refused a request and gave no code."},
 	}

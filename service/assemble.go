@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/audit"
 	"github.com/armature-io/armature/config"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/rules"
@@ -43,6 +44,7 @@ type process struct {
 	health     *health
 	state      *stateMetrics
 	rules      *rules.Set // nil without rules
+	journal    *audit.Journal
 }
 
 // assemble builds everything, top to bottom, and reports all problems together.
@@ -55,7 +57,9 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	log := newLogger(settings.Log, options.Stderr)
 	metrics, err := newMetrics(log)
 	check(err)
-	azure, err := newAzure(settings, options.Version, metrics.countRequest, options.MayWrite)
+	journal, err := newJournal(settings.Audit, options.Version, options.Stdout, metrics, log)
+	check(err)
+	azure, err := newAzure(settings, options.Version, metrics.countRequest, options.MayWrite, journalOf(journal, activities.JournalWrite))
 	check(err)
 	entries, ruleSet, err := withRules(ctx, settings.Rules, options.Extensions, log)
 	check(err)
@@ -87,6 +91,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 		check(azure.verify(ctx))
 	}
 	if err := errors.Join(problems...); err != nil {
+		closeJournal(journal)
 		return nil, &ConfigError{err}
 	}
 	temporal, err := client.NewLazyClient(connection)
@@ -94,6 +99,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	listener, err := listen(settings.HTTP.Listen)
 	check(err)
 	if err := errors.Join(problems...); err != nil {
+		closeJournal(journal)
 		return nil, &ConfigError{err}
 	}
 	if !maskKey.secret && settings.Azure.Credential != config.CredentialNone {
@@ -133,7 +139,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 			Secrets:  secrets.New(secretOptions(settings, azure.client, temporalFiles)),
 			Masker:   maskKey.masker(),
 			Fleet:    resources, Waker: resources, Turns: resources, Freezer: resources, Budgets: resources, Memory: resources, Attempts: resources,
-			Signatures: signatures, Log: log,
+			Signatures: signatures, Audit: journal, Log: log,
 		}, activities.Options{
 			Encryption:       converters.Status(),
 			WarnOfSignatures: settings.Signing.Mode == config.SigningWarn,
@@ -147,6 +153,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 		plugins:    options.WorkerPlugins,
 		authorizer: newAuthorizer(options, converters.Data, log),
 		health:     health,
+		journal:    journal,
 	}, nil
 }
 
@@ -174,6 +181,7 @@ func listen(address string) (net.Listener, error) {
 }
 
 func (p *process) close() {
+	closeJournal(p.journal)
 	p.temporal.Close()
 	if err := p.traces.Close(exportTimeout); err != nil {
 		p.log.Warn("cannot export the last traces", "error", err)

@@ -33,7 +33,7 @@ type azure struct {
 }
 
 // newAzure builds the ARM client with all its connections, without a request.
-func newAzure(settings config.Config, version string, observe func(arm.Request), own arm.WriteCheck) (*azure, error) {
+func newAzure(settings config.Config, version string, observe func(arm.Request), own arm.WriteCheck, journal arm.Journal) (*azure, error) {
 	credentials := map[string]azcore.TokenCredential{}
 	throttle := arm.NewThrottle(arm.ThrottleOptions{Share: settings.Azure.BudgetShare})
 	options, err := connection(credentials, throttle, "azure.", settings.Azure.Credential, settings.Azure.EffectiveIdentity(), settings.Azure.CloudSettings)
@@ -52,7 +52,7 @@ func newAzure(settings config.Config, version string, observe func(arm.Request),
 	}
 	options.ReadOnly = settings.ReadOnly
 	options.Version, options.Observer, options.UserAgentSuffix = version, observe, settings.Azure.UserAgentSuffix
-	options.MayWrite = withOwnCheck(own)
+	options.MayWrite, options.Journal = withOwnCheck(own), journal
 	client, err := arm.NewClient(options)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func newRecords(settings config.Config, azure *azure, observe func(arm.Request))
 		return nil, nil //nolint:nilnil // the fence is off by default
 	}
 	blobs, err := arm.NewBlobs(arm.BlobOptions{
-		Container: settings.FenceContainer, Credential: azure.options.Credential, Transport: azure.options.Transport, Observer: observe,
+		Container: settings.FenceContainer, Credential: azure.options.Credential, Transport: azure.options.Transport, Observer: observe, Journal: azure.options.Journal,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("generation-fence-container: %w", err)

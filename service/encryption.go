@@ -104,7 +104,7 @@ func (k *codecKeys) load(ctx context.Context, options Options) (*payload.Convert
 	if err != nil {
 		return nil, fmt.Errorf("read the keys: %w", err)
 	}
-	azure, err := newAzure(settings, options.Version, func(arm.Request) {}, nil)
+	azure, err := newAzure(settings, options.Version, func(arm.Request) {}, nil, nil)
 	if err != nil {
 		azure = nil // only keys in key vaults need it, and report that it is missing
 	}

@@ -20,7 +20,7 @@ func TestExportOptions(t *testing.T) {
 		"prod": {Kind: config.CredentialNone, Export: config.Export{Vaults: []string{"https://kv.vault.example/secrets/prod-*"}}},
 		"dev":  {Kind: config.CredentialNone},
 	}
-	azure, err := newAzure(settings, "v0", func(arm.Request) {}, nil)
+	azure, err := newAzure(settings, "v0", func(arm.Request) {}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/audit"
 	"github.com/armature-io/armature/internal/servertime"
 	"github.com/armature-io/armature/internal/tracing"
 	"github.com/armature-io/armature/resource"
@@ -36,6 +37,7 @@ type metrics struct {
 	duration *prometheus.HistogramVec
 	verdicts *prometheus.CounterVec
 	passes   *prometheus.HistogramVec
+	audit    *prometheus.CounterVec
 	origins  origins
 }
 
@@ -59,13 +61,17 @@ func newMetrics(log *slog.Logger) (*metrics, error) {
 			Name: "armature_verdicts_total",
 			Help: "Verdicts of the steps of a pass, by step, action, reason and origin (the rule or extension that decided, armature for none).",
 		}, []string{"step", "action", "reason", "origin"}),
+		audit: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "armature_audit_lines_total",
+			Help: "Lines of the audit trail, by sink and result: written, failed (tried again) or lost (in the log only).",
+		}, []string{"sink", "result"}),
 	}
 	m.passes = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "armature_pass_duration_seconds",
 		Help:    "Duration of the passes that ended, with their waits for operations, in seconds, by the phase after the pass.",
 		Buckets: []float64{.05, .1, .25, .5, 1, 2.5, 5, 15, 60, 300, 1800, 7200},
 	}, []string{"phase"})
-	m.registry.MustRegister(m.requests, m.duration, m.verdicts, m.passes,
+	m.registry.MustRegister(m.requests, m.duration, m.verdicts, m.audit, m.passes,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	exporter, err := otelprometheus.New(otelprometheus.WithRegisterer(m.registry),
 		otelprometheus.WithoutScopeInfo(), otelprometheus.WithoutTargetInfo())
@@ -147,6 +153,19 @@ func (b armBudget) Collect(to chan<- prometheus.Metric) {
 	for verb, left := range b.remaining() {
 		to <- prometheus.MustNewConstMetric(b.desc, prometheus.GaugeValue, left, verb)
 	}
+}
+
+// observeAudit adds the number of lines of the audit trail that are not written yet.
+func (m *metrics) observeAudit(journal *audit.Journal) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "armature_audit_pending",
+		Help: "Lines of the audit trail that a sink has not written yet, of the sink with the most; writes to Azure wait for them.",
+	}, func() float64 { return float64(journal.Pending()) }))
+}
+
+// countAudit counts lines of the audit trail.
+func (m *metrics) countAudit(sink string, outcome audit.Outcome, lines int) {
+	m.audit.WithLabelValues(sink, string(outcome)).Add(float64(lines))
 }
 
 // countRequest counts a request to ARM.

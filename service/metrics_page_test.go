@@ -14,6 +14,7 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/audit"
 	"github.com/armature-io/armature/internal/servertime"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
@@ -32,6 +33,8 @@ func sampled(t *testing.T) map[string]*dto.MetricFamily {
 	m.observeClock(servertime.New(time.Now))
 	m.observeRules(func() activities.RulesState { return activities.RulesState{} })
 	m.observeBudget(func() map[string]float64 { return map[string]float64{"reads": 1} })
+	m.observeAudit(nil)
+	m.countAudit("file", audit.OutcomeWritten, 1)
 	m.countRequest(arm.Request{Call: arm.CallGet, Method: "GET"})
 	m.countVerdict("PreCheck", resource.Block(resource.ReasonArmUnreachable, ""))
 	m.sdk.WithTags(map[string]string{"namespace": "default", "reason": "Failed"}).Counter(workflows.OverdueMetric).Inc(1)

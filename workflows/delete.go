@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -45,6 +46,9 @@ func (r *reconciler) checkDependents(ctx workflow.Context, p *pass) resource.Ver
 	})
 	p.overdueAfter = result.OverdueAfter
 	r.follow(result.Order)
+	if err == nil {
+		r.followAudit(ctx, result.Audits)
+	}
 	return verdictOf(result.Verdict, err)
 }
 
@@ -146,7 +150,7 @@ func (r *reconciler) purgeAndFinish(ctx workflow.Context, p *pass, message strin
 		var a *activities.Activities
 		result, err := execute(requestOptions(ctx, "purge "+p.desired.ID.Short()), a.PurgeResource, activities.PurgeResourceInput{
 			Desired: p.desired, Generation: p.generation, StatedAt: p.statedAt, SpecVersion: p.specVersion, Order: r.order(),
-			Since: purge.Since, Sent: purge.Sent, Repeated: r.state.Repeated,
+			Since: purge.Since, Sent: purge.Sent, Repeated: r.state.Repeated, Cause: r.writeCause(p),
 		})
 		purge.Sent = purge.Sent || result.Sent
 		verdict := verdictOf(result.Verdict, err)
@@ -168,6 +172,7 @@ func (r *reconciler) deleteAndPoll(ctx workflow.Context, p *pass) resource.Verdi
 	r.state.DeleteUnsent = false
 	result, err := execute(requestOptions(ctx, "DELETE "+nameAndVersion(p.desired)), a.DeleteResource, activities.DeleteResourceInput{
 		Desired: p.desired, Generation: p.generation, StatedAt: p.statedAt, SpecVersion: p.specVersion, Order: r.order(), ETag: p.got.ETag, Repeated: r.state.Repeated,
+		Cause: r.writeCause(p),
 	})
 	if err == nil && result.Unsent {
 		r.state.DeleteUnsent = unsent
@@ -200,4 +205,16 @@ func (r *reconciler) finishDeletion(ctx workflow.Context, reason resource.Reason
 	r.setPhase(ctx, PhaseDeleting, reason)
 	r.leaveQueue(ctx)
 	r.notifyDependents(ctx, activities.WakeDependentsInput{State: stateDeleted, Needed: r.state.Desired.Needs(), Once: true})
+}
+
+// join keeps what an earlier request for the same deletion asked for. A request of a
+// user outlasts the cascade of an owner.
+func (in *DeleteInput) join(earlier DeleteInput) {
+	in.Cascade, in.EndScope = in.Cascade || earlier.Cascade, in.EndScope || earlier.EndScope
+	in.WithData = in.WithData || earlier.WithData
+	in.Order = joinedOrder(*in, earlier)
+	in.APIVersion = cmp.Or(in.APIVersion, earlier.APIVersion)
+	if !in.From.IsZero() {
+		in.From = earlier.From
+	}
 }

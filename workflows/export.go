@@ -39,7 +39,7 @@ func (r *reconciler) exportValues(ctx workflow.Context, p *pass) resource.Verdic
 	summary := fmt.Sprintf("export %d of %d values of %s", len(due), len(p.desired.Exports), p.desired.ID.Short())
 	result, err := executeWrite(requestOptions(ctx, summary), r, a.ExportValues, activities.ExportValuesInput{
 		Desired: p.desired, Generation: p.generation, Newest: r.state.newerThan(p.generation), StatedAt: p.statedAt,
-		Due: due, Known: r.state.Exports, KeysDisabled: p.keysDisabled, Repeated: r.state.Repeated,
+		Due: due, Known: r.state.Exports, KeysDisabled: p.keysDisabled, Repeated: r.state.Repeated, Cause: r.writeCause(p),
 	})
 	if err == nil {
 		r.state.Exports = result.Exports

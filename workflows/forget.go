@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/audit"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/workflow"
 )
@@ -18,6 +19,7 @@ func (r *reconciler) validateForget(ForgetInput) error {
 func (r *reconciler) forget(ctx workflow.Context, in ForgetInput) (ForgetResult, error) {
 	if r.state.Forget == nil {
 		r.state.Forget = &in
+		r.noteRequest(ctx, activities.UserRequest{Event: audit.EventForget, By: in.By, Reason: in.Reason})
 		r.recordMessage(ctx, ForgetUpdate, attribution(PauseInput(in)))
 	}
 	r.interruptRead(ctx)

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/armature-io/armature/internal/text"
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/audit"
 	"github.com/armature-io/armature/resource"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/workflow"
@@ -80,6 +81,7 @@ type HoldFreezeInput struct {
 	Frozen []Freeze `json:"frozen,omitempty"`
 	// Starts are the names of the starts that froze everything, oldest first.
 	Starts []string `json:"starts,omitempty"`
+	requestQueue
 }
 
 // Memo returns the memo of a run that starts with the input.
@@ -125,7 +127,8 @@ func HoldFreeze(ctx workflow.Context, input HoldFreezeInput) error {
 	if err := f.registerHandlers(ctx); err != nil {
 		return err
 	}
-	active := func() bool { return len(f.Frozen) > 0 }
+	f.noteFirst(ctx)
+	active := func() bool { return len(f.Frozen) > 0 || len(f.Requests) > 0 }
 	if err := awaitOrTimer(ctx, firstMessageTimeout, "waiting for the first freeze", active); err != nil {
 		return err
 	}
@@ -137,9 +140,12 @@ func HoldFreeze(ctx workflow.Context, input HoldFreezeInput) error {
 			}
 			return continueAsNew(ctx, HoldFreezeWorkflow, f.HoldFreezeInput)
 		}
-		handled, first := f.messages, f.Frozen[0]
-		summary := fmt.Sprintf("frozen: %s, by %s since %s", selectorText(first.Selector), first.By, text.Time(first.Since))
-		if err := awaitOrTimer(ctx, MaxTimer, summarize(summary), func() bool { return f.messages != handled || moveRequested(ctx) }); err != nil {
+		handled := f.messages
+		if f.record(ctx) && f.messages != handled || !active() {
+			continue
+		}
+		duration, summary := f.nextTimer()
+		if err := awaitOrTimer(ctx, duration, summarize(summary), func() bool { return f.messages != handled || moveRequested(ctx) }); err != nil {
 			return err
 		}
 	}
@@ -213,13 +219,16 @@ func (f *freezer) freeze(ctx workflow.Context, in Freeze) (FreezeResult, error) 
 	if !changed {
 		return FreezeResult{Frozen: f.Frozen}, nil
 	}
+	f.noteFreeze(ctx, in)
 	return f.change(ctx, next)
 }
 
 func (f *freezer) unfreeze(ctx workflow.Context, in Freeze) (FreezeResult, error) {
 	next := HoldFreezeInput{Frozen: slices.Clone(f.Frozen), Starts: f.Starts}
+	request := activities.UserRequest{Event: audit.EventUnfreeze, By: in.By, Reason: in.Reason, Selector: in.Selector, Text: selectorText(in.Selector)}
 	if from := f.releasedFrom(in); from >= 0 {
 		next.Frozen[from].Except = append(slices.Clone(next.Frozen[from].Except), in.Selector)
+		f.add(ctx, request)
 		return f.change(ctx, next)
 	}
 	i := f.index(in.Selector)
@@ -227,11 +236,12 @@ func (f *freezer) unfreeze(ctx workflow.Context, in Freeze) (FreezeResult, error
 		return FreezeResult{Frozen: f.Frozen}, nil
 	}
 	next.Frozen = slices.Delete(next.Frozen, i, i+1)
+	f.add(ctx, request)
 	return f.change(ctx, next)
 }
 
 func (f *freezer) change(ctx workflow.Context, next HoldFreezeInput) (FreezeResult, error) {
-	f.HoldFreezeInput = next
+	f.Frozen, f.Starts = next.Frozen, next.Starts
 	f.messages++
 	if err := workflow.UpsertMemo(ctx, f.Memo()); err != nil {
 		return FreezeResult{}, fmt.Errorf("write the memo: %w", err)

@@ -1,13 +1,17 @@
 package workflows_test
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/workflows"
+	"github.com/google/go-cmp/cmp"
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
@@ -19,6 +23,9 @@ import (
 type freezes struct {
 	*testsuite.TestWorkflowEnvironment
 	t *testing.T
+	// refusals is the number of times that the audit trail is not there, recorded what it got.
+	refusals int
+	recorded []activities.UserRequest
 }
 
 func newFreezes(t *testing.T) *freezes {
@@ -28,6 +35,13 @@ func newFreezes(t *testing.T) *freezes {
 	f := &freezes{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment(), t: t}
 	f.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: workflows.FreezeWorkflowID})
 	workflows.Register(f)
+	f.RegisterActivityWithOptions(func(_ context.Context, in activities.RecordRequestsInput) (activities.RecordRequestsResult, error) {
+		if f.refusals--; f.refusals >= 0 {
+			return activities.RecordRequestsResult{}, errors.New("the audit trail is not there")
+		}
+		f.recorded = append(f.recorded, in.Requests...)
+		return activities.RecordRequestsResult{Written: len(in.Requests)}, nil
+	}, activity.RegisterOptions{Name: "RecordRequests"})
 	return f
 }
 
@@ -155,5 +169,37 @@ func TestHoldFreezeOfStarts(t *testing.T) {
 	}
 	if result, _ := last.result.(workflows.FreezeResult); !result.Changed || len(result.Frozen) != 0 {
 		t.Errorf("the last unfreeze returned %+v", result)
+	}
+}
+
+// TestFreezesAreRecorded checks that the audit trail gets each freeze and its end once, also
+// where it is away for a while, and that the freeze counts meanwhile.
+func TestFreezesAreRecorded(t *testing.T) {
+	f := newFreezes(t)
+	f.refusals = 3
+	f.at(0, workflows.FreezeUpdate, "stack=prod")
+	f.at(time.Minute, workflows.FreezeUpdate, "stack=prod") // changes nothing
+	f.at(time.Hour, workflows.FreezeUpdate, "")
+	f.at(2*time.Hour, workflows.UnfreezeUpdate, "")
+	f.at(3*time.Hour, workflows.UnfreezeUpdate, "stack=prod")
+	f.ExecuteWorkflow(workflows.HoldFreezeWorkflow, workflows.HoldFreezeInput{})
+	if err := f.GetWorkflowError(); err != nil || !f.IsWorkflowCompleted() {
+		t.Fatalf("the run ended with %v", err)
+	}
+	var got []string
+	keys := map[string]bool{}
+	for _, r := range f.recorded { // each at least once
+		if key := string(r.Event) + r.UpdateID; keys[key] {
+			continue
+		}
+		got = append(got, string(r.Event)+" "+r.Selector+" by "+r.By)
+		keys[string(r.Event)+r.UpdateID] = true
+	}
+	want := []string{"freeze stack=prod by ada@host", "freeze  by ada@host", "unfreeze  by ada@host", "unfreeze stack=prod by ada@host"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the audit trail got (-want +got):\n%s", diff)
+	}
+	if len(keys) != len(want) {
+		t.Errorf("%d keys of %d requests: each needs its own", len(keys), len(want))
 	}
 }

@@ -1,10 +1,11 @@
 package workflows
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/audit"
 	"github.com/armature-io/armature/internal/tracing"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/temporal"
@@ -111,6 +112,9 @@ func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, er
 		r.interruptRead(ctx)
 		r.requestPass(ctx, ApplyUpdate, fmt.Sprintf("generation %d by %s", r.state.Generation, in.By))
 	}
+	if changed || renewed || result.TakenBack || approved || accepted {
+		r.noteApply(ctx, in, result.TakenBack, approved)
+	}
 	result.Generation, result.Paused = r.state.Generation, r.state.pauseBlocks()
 	return result, nil
 }
@@ -140,9 +144,11 @@ func (r *reconciler) reconcile(ctx workflow.Context, in ReconcileInput) (Reconci
 		r.state.RecreateApproved, r.state.ReplaceOrder = true, in.Order
 		message += "; recreation approved"
 	}
-	if r.state.approveDrops() {
+	dropsApproved := r.state.approveDrops()
+	if dropsApproved {
 		message += "; removals approved"
 	}
+	r.noteReconcile(ctx, in, dropsApproved)
 	r.requestPass(ctx, ReconcileUpdate, message)
 	return ReconcileResult{Pass: number, Paused: r.state.pauseBlocks()}, nil
 }
@@ -167,6 +173,7 @@ func (r *reconciler) pause(ctx workflow.Context, in PauseInput) (PauseResult, er
 	if r.state.pauseBlocks() {
 		r.interruptRead(ctx)
 	}
+	r.noteRequest(ctx, activities.UserRequest{Event: audit.EventPause, By: in.By, Reason: in.Reason})
 	r.recordMessage(ctx, PauseUpdate, attribution(in))
 	return PauseResult{Changed: true}, nil
 }
@@ -177,16 +184,9 @@ func (r *reconciler) resume(ctx workflow.Context, in PauseInput) (PauseResult, e
 	}
 	r.state.Paused = false
 	r.state.NotReadySince, r.state.Overdue = time.Time{}, false
+	r.noteRequest(ctx, activities.UserRequest{Event: audit.EventResume, By: in.By, Reason: in.Reason})
 	r.requestPass(ctx, ResumeUpdate, attribution(in))
 	return PauseResult{Changed: true}, nil
-}
-
-// attribution returns the user and the reason of a pause or resume.
-func attribution(in PauseInput) string {
-	if in.Reason == "" {
-		return "by " + in.By
-	}
-	return "by " + in.By + ": " + in.Reason
 }
 
 func (r *reconciler) validateDelete(ctx workflow.Context, in DeleteInput) error {
@@ -231,7 +231,8 @@ func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult,
 	} else {
 		in.join(*earlier)
 	}
-	if changed || in.Cascade != earlier.Cascade || in.EndScope != earlier.EndScope || in.APIVersion != earlier.APIVersion {
+	widened := changed || in.Cascade != earlier.Cascade || in.EndScope != earlier.EndScope || in.APIVersion != earlier.APIVersion
+	if widened {
 		r.interruptRead(ctx)
 	}
 	if r.state.Desired == nil {
@@ -254,24 +255,15 @@ func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult,
 	if in.WithData {
 		message += ", with data"
 	}
+	if widened || in.WithData != earlier.WithData {
+		r.noteDelete(ctx, in)
+	}
 	r.requestPass(ctx, DeleteUpdate, message)
 	result := DeleteResult{Changed: changed, Detached: r.state.Desired.Policy.Detaches()}
 	if stated := r.state.Desired.Deletion; !stated.IsZero() {
 		result.Deletion = &stated
 	}
 	return result, nil
-}
-
-// join keeps what an earlier request for the same deletion asked for. A request of a
-// user outlasts the cascade of an owner.
-func (in *DeleteInput) join(earlier DeleteInput) {
-	in.Cascade, in.EndScope = in.Cascade || earlier.Cascade, in.EndScope || earlier.EndScope
-	in.WithData = in.WithData || earlier.WithData
-	in.Order = joinedOrder(*in, earlier)
-	in.APIVersion = cmp.Or(in.APIVersion, earlier.APIVersion)
-	if !in.From.IsZero() {
-		in.From = earlier.From
-	}
 }
 
 // status returns the result of StatusQuery.

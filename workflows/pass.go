@@ -158,6 +158,9 @@ func (r *reconciler) checkOwner(ctx workflow.Context, p *pass) resource.Verdict 
 	p.overdueAfter, p.rereads = result.OverdueAfter, result.Rereads
 	p.exports = result.Order >= orderExport
 	r.follow(result.Order)
+	if err == nil {
+		r.followAudit(ctx, result.Audits)
+	}
 	verdict := verdictOf(result.Verdict, err)
 	switch {
 	case !verdict.Stops():

@@ -85,7 +85,7 @@ func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResou
 		Existed: r.state.existed(), Approved: r.state.RecreateApproved, Token: r.state.writeToken(),
 		Identified: len(r.state.Identity) > 0,
 		Correction: r.state.isCorrection(p), Requested: p.requested, HoldDrops: r.state.holdsDrops(p),
-		Repeated: r.state.Repeated, OperationRefusal: r.state.OperationRefusal, ReplaceApproved: p.replaceApproved,
+		Repeated: r.state.Repeated, OperationRefusal: r.state.OperationRefusal, ReplaceApproved: p.replaceApproved, Cause: r.writeCause(p),
 	})
 	if result.Sent || result.Memory != nil {
 		r.state.OperationRefusal = result.Refusal // what was refused before is in the memory
@@ -116,7 +116,7 @@ func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResou
 func (r *reconciler) registerProvider(ctx workflow.Context, p *pass, namespace string) resource.Verdict {
 	var a *activities.Activities
 	result, err := execute(requestOptions(ctx, "register "+namespace+" in the subscription"), a.RegisterProvider, activities.RegisterProviderInput{
-		ID: p.desired.ID, Namespace: namespace, Credential: p.desired.Credential, Repeated: r.state.Repeated,
+		ID: p.desired.ID, Namespace: namespace, Credential: p.desired.Credential, Repeated: r.state.Repeated, Cause: r.writeCause(p),
 	})
 	return verdictOf(result.Verdict, err)
 }

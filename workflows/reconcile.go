@@ -77,6 +77,7 @@ func (r *reconciler) run(ctx workflow.Context) (*Status, error) {
 		}
 		if r.state.Forget != nil {
 			r.endManagement(ctx)
+			r.sendLastRequests(ctx)
 			err = r.awaitIdle(ctx)
 			break
 		}
@@ -97,6 +98,7 @@ func (r *reconciler) run(ctx workflow.Context) (*Status, error) {
 			}
 		}
 		if !r.passDue(ctx) {
+			r.sendRequests(ctx)
 			err = r.wait(ctx)
 			continue
 		}
@@ -104,6 +106,7 @@ func (r *reconciler) run(ctx workflow.Context) (*Status, error) {
 		if done, _ := r.finished(); !done {
 			continue
 		}
+		r.sendLastRequests(ctx)
 		if err = r.awaitIdle(ctx); err != nil {
 			break
 		}

@@ -36,6 +36,7 @@ func (r *reconciler) replace(ctx workflow.Context, p *pass, refusal resource.Ver
 	r.state.RecreateApproved = true
 	deleted, err := executeWrite(requestOptions(ctx, "DELETE "+nameAndVersion(p.desired)+" to create it again"), r, a.DeleteResource, activities.DeleteResourceInput{
 		Desired: p.desired, Generation: p.generation, StatedAt: p.statedAt, Order: r.state.ReplaceOrder, ETag: p.got.ETag, Repeated: r.state.Repeated,
+		Cause: r.writeCause(p),
 	})
 	verdict := verdictOf(deleted.Verdict, err)
 	if verdict.Stops() || ctx.Err() != nil {

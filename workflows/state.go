@@ -36,6 +36,10 @@ type State struct {
 	// DeleteUnsent is set from the request of a deletion until ARM may have accepted a
 	// DELETE. States of older workers lack it: their deletions cannot be taken back.
 	DeleteUnsent bool `json:"deleteUnsent,omitempty"`
+	// Audits is set while the workers keep an audit trail, as the last pass reported.
+	Audits bool `json:"audits,omitempty"`
+	requestQueue
+
 	// Purge is set once ARM accepted the DELETE of a resource whose manifest states a
 	// purge, until that is done.
 	Purge *Purge `json:"purge,omitempty"`

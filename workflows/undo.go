@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/audit"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/workflow"
 )
@@ -42,6 +43,7 @@ func (r *reconciler) validateAbort(in AbortInput) error {
 func (r *reconciler) abort(ctx workflow.Context, in AbortInput) (AbortResult, error) {
 	with := r.takeBack(ctx, in.By)
 	r.interruptRead(ctx)
+	r.noteRequest(ctx, activities.UserRequest{Event: audit.EventAbort, By: in.By})
 	r.requestPass(ctx, AbortUpdate, "by "+in.By)
 	return AbortResult{DeletedWith: with, Paused: r.state.pauseBlocks()}, nil
 }

@@ -19,6 +19,8 @@ import (
 type chaos struct {
 	resources, kills int
 	seed             uint64
+	// audits is the folder of the workers' audit trails.
+	audits string
 	// every is the mean time between two kills.
 	every time.Duration
 }
@@ -49,20 +51,22 @@ const chaosTraceless = "traceless"
 // one. CHAOS_SEED repeats the kills of a run.
 func TestChaos(t *testing.T) {
 	c := chaos{resources: number(t, "CHAOS_RESOURCES", 20), kills: number(t, "CHAOS_KILLS", 12), every: 900 * time.Millisecond}
+	c.audits = t.TempDir()
 	c.seed = uint64(number(t, "CHAOS_SEED", int(time.Now().UnixNano()%1e9)))
 	t.Logf("chaos: %d resources, %d kills, CHAOS_SEED=%d", c.resources, c.kills, c.seed)
 	if os.Getenv("CHAOS_KILLS") == "" {
 		t.Parallel()
 	}
-	w := harness.New(t, binaries, harness.Options{Simulator: armsim.Options{Seed: int64(c.seed)}})
+	w := harness.New(t, binaries, harness.Options{Simulator: armsim.Options{Seed: int64(c.seed), MaxRequests: 1_000_000}})
 	s := scenarios{w}
 	s.putGroup("chaos")
 	shapes := c.rules(s)
 	c.faults(s)
 	c.applyWhileKilling(t, s, shapes)
 	s.Sim.Call(http.MethodDelete, "/faults", nil, nil)
-	s.StartWorker(harness.WorkerOptions{})
+	s.StartWorker(auditedOptions(t, c.audits))
 	c.check(t, s, shapes)
+	checkAudit(t, s, c.audits, "chaos")
 }
 
 func number(t *testing.T, name string, fallback int) int {
@@ -117,7 +121,7 @@ func (c chaos) faults(s scenarios) {
 func (c chaos) applyWhileKilling(t *testing.T, s scenarios, shapes map[string]string) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(c.seed, 1))
-	workers := []*harness.Worker{s.StartWorker(harness.WorkerOptions{}), s.StartWorker(harness.WorkerOptions{})}
+	workers := []*harness.Worker{s.StartWorker(auditedOptions(t, c.audits)), s.StartWorker(auditedOptions(t, c.audits))}
 	applied, killed, deadline := 0, 0, time.Now().Add(10*time.Minute)
 	for ; killed < c.kills && time.Now().Before(deadline); killed++ {
 		for ; applied < c.resources && applied*c.kills <= killed*c.resources; applied++ {
@@ -129,7 +133,9 @@ func (c chaos) applyWhileKilling(t *testing.T, s scenarios, shapes map[string]st
 		<-time.After(time.Duration(random.Float64() * 2 * float64(c.every)))
 		i := random.IntN(len(workers))
 		workers[i].Kill()
-		workers[i] = s.StartWorker(harness.WorkerOptions{NotReady: true})
+		options := auditedOptions(t, c.audits)
+		options.NotReady = true
+		workers[i] = s.StartWorker(options)
 	}
 	t.Logf("%d of %d workers killed within 10 minutes, %d of %d resources applied meanwhile", killed, c.kills, applied, len(shapes))
 }

@@ -98,7 +98,7 @@ func newSecretsScene(t *testing.T) *secretsScene {
 	s.putGroup("secrets")
 	s.Write("secrets.d/password", fileSecret+"\n")
 	s.worker = w.StartWorker(harness.WorkerOptions{Env: []string{
-		"ARMATURE_LOG_LEVEL=debug", "ARMATURE_SECRETS_DIR=" + filepath.Join(w.Folder, "secrets.d"),
+		"ARMATURE_LOG_LEVEL=debug", "ARMATURE_AUDIT_FILE=" + filepath.Join(w.Folder, "audit-secrets.jsonl"), "ARMATURE_SECRETS_DIR=" + filepath.Join(w.Folder, "secrets.d"),
 		"ARMATURE_SECRET_E2E=" + envSecret, "ARMATURE_SECRET_POSTGRES_PASSWORD=" + postgresSecret,
 	}})
 	echo := fmt.Sprintf("%s: the values %s and %s are not allowed.", plantedError, envSecret, fileSecret)
@@ -169,13 +169,16 @@ func (s *secretsScene) runWith(code int, args ...string) {
 // search looks for the planted values, to prove that it works, then for secrets.
 func (s *secretsScene) search() {
 	s.T.Helper()
+	_, trail := auditTrail(s.T, s.Folder)
 	places := map[string]string{
 		"Temporal": strings.Join(s.Texts(), "\n"), "the worker's log": s.worker.Log(), "the CLI's output": strings.Join(s.output, "\n"),
+		"the audit trail": trail,
 	}
 	for place, planted := range map[string][]string{
 		"Temporal":         {plantedLabel, plantedBody, plantedName, plantedError, plantedPlan, "properties.size", `"large"`},
 		"the worker's log": {plantedName, plantedError, `"level":"DEBUG"`},
 		"the CLI's output": {plantedLabel, plantedName, plantedError, "properties.size"},
+		"the audit trail":  {plantedName, plantedError, "properties.size", "properties.setting"},
 	} {
 		for _, value := range planted {
 			if !strings.Contains(places[place], value) {

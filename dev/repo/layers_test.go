@@ -24,7 +24,7 @@ var layers = [][]string{
 	{"internal/issuer", "internal/keyref", "internal/nearest", "internal/regular", "internal/scheduled", "internal/servertime", "internal/text", "internal/tracing"},
 	{"resource"},
 	{"types", "signing", "expression"},
-	{"manifest", "drift", "arm", "secrets", "encryption"},
+	{"manifest", "drift", "arm", "secrets", "encryption", "audit"},
 	{"extensions"},
 	{"extensions/conditions", "extensions/azure", "activities/lookup"},
 	{"activities"},

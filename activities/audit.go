@@ -1,0 +1,144 @@
+package activities
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/audit"
+	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/secrets"
+)
+
+// Cause is why a step may write, for the audit trail. Workflows send it to workers that
+// keep one.
+type Cause struct {
+	// By is the user that applied the spec, or requested the write, as the client named
+	// it. Subject is the one that was verified, nil for none.
+	By      string          `json:"by,omitempty"`
+	Subject *audit.Subject  `json:"subject,omitempty"`
+	Reason  resource.Reason `json:"reason,omitempty"`
+	Message string          `json:"message,omitempty"`
+	// Differences are what the write removes, masked; More counts those beyond the bound.
+	Differences []resource.Difference `json:"differences,omitempty"`
+	More        int                   `json:"more,omitempty"`
+}
+
+// withCause returns the context of a step with the reason of its writes.
+func withCause(ctx context.Context, cause *Cause) context.Context {
+	step, ok := ctx.Value(writeStepKey{}).(*writeStep)
+	if !ok || cause == nil {
+		return ctx
+	}
+	changed := *step
+	changed.cause = *cause
+	return withWriteStep(ctx, &changed)
+}
+
+// auditStep returns the activity of the context as records name it.
+func auditStep(ctx context.Context) audit.Step {
+	info := activity.GetInfo(ctx)
+	step := audit.Step{
+		WorkflowID: info.WorkflowExecution.ID, RunID: info.WorkflowExecution.RunID,
+		Activity: info.ActivityType.Name, ActivityID: info.ActivityID, Attempt: int(info.Attempt),
+	}
+	if info.IsLocalActivity {
+		// It has no attempts that the server counts: one that is run again after the loss of
+		// its worker has the same ID.
+		step.ActivityID += "@" + strconv.FormatInt(info.StartedTime.UnixNano(), 36)
+	}
+	return step
+}
+
+// JournalWrite is the arm.Journal of a worker: it writes one line before a request that could
+// change something leaves, and one with its end.
+func JournalWrite(ctx context.Context, write arm.JournaledWrite) (string, func(arm.WriteEnd), error) {
+	step, ok := ctx.Value(writeStepKey{}).(*writeStep)
+	if !ok || !step.Audit.IsOn() {
+		return "", func(arm.WriteEnd) {}, nil
+	}
+	record := step.writeRecord(write)
+	finish, err := step.Audit.Begin(ctx, record)
+	if err != nil {
+		return "", nil, extensions.NotYet("nothing was sent, because "+err.Error()+"; it is tried again",
+			extensions.WithReason(resource.ReasonAuditUnavailable), extensions.WithRetry(resource.RetrySlow))
+	}
+	return record.Key, func(end arm.WriteEnd) { finish(ended(record, end)) }, nil
+}
+
+// writeRecord returns the record of a request.
+func (s *writeStep) writeRecord(write arm.JournaledWrite) audit.Record {
+	record := s.step.Record()
+	record.Key = s.step.Key(int(s.requests.Add(1)))
+	record.Event, record.Method, record.Action = audit.EventWrite, write.Method, write.Action
+	record.ID, record.Type, record.APIVersion = write.Target, write.Type, write.APIVersion
+	record.Generation, record.CorrelationID = s.generation, cmp.Or(write.CorrelationID, record.CorrelationID)
+	record.Reason, record.Message = string(s.cause.Reason), secrets.Scrub(s.cause.Message, nil)
+	record.Differences, record.MoreDifferences = audit.Differences(s.cause.Differences), s.cause.More
+	record.By = s.subject()
+	return record
+}
+
+// subject returns the origin of the writes of the step: the key that signed them, the
+// subject that was verified, or what the client stated; nil for nothing.
+func (s *writeStep) subject() *audit.Subject {
+	stated := s.cause.By
+	switch key := s.signedWith(); {
+	case key != "":
+		return signedBy(key, stated)
+	case s.cause.Subject != nil:
+		return s.cause.Subject
+	case stated != "":
+		return &audit.Subject{Name: stated}
+	}
+	return nil
+}
+
+// signedWith returns the ID of the accepted key that signed what the step writes, "" for none.
+func (s *writeStep) signedWith() string {
+	if s.signingKey != nil {
+		return s.signingKey()
+	}
+	return s.specKey(s.desired)
+}
+
+// signedBy returns the subject of what a key signed.
+func signedBy(key, stated string) *audit.Subject {
+	return &audit.Subject{Name: "key " + key, Verified: true, Method: audit.MethodSignature, Stated: stated}
+}
+
+// ended returns the record of a request with its end.
+func ended(record audit.Record, end arm.WriteEnd) audit.Record {
+	record.Status, record.RequestID = end.Status, end.RequestID
+	switch {
+	case end.Unsent:
+		record.Result = audit.ResultNotSent
+	case end.Status == 0 || end.Status == http.StatusRequestTimeout || end.Status >= http.StatusInternalServerError:
+		record.Result = audit.ResultUnknown
+	case end.Status >= http.StatusBadRequest:
+		record.Result = audit.ResultRefused
+	default:
+		record.Result = audit.ResultAccepted
+	}
+	if end.Code != "" {
+		record.Message, record.Reason = record.Reason+": "+record.Message, end.Code
+	}
+	return record
+}
+
+// auditState is what a step needs to write records.
+type auditState struct {
+	step     audit.Step
+	requests *atomic.Int32
+	cause    Cause
+}
+
+func newAuditState(ctx context.Context) auditState {
+	return auditState{step: auditStep(ctx), requests: &atomic.Int32{}}
+}

@@ -1,0 +1,137 @@
+package activities
+
+import (
+	"context"
+	"strconv"
+	"sync"
+
+	"github.com/armature-io/armature/audit"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/secrets"
+)
+
+// auditedReasons are the reasons with which Armature refuses a write that is due. Reasons that
+// only mean "not yet", such as a busy owner, are none.
+var auditedReasons = map[resource.Reason]bool{
+	resource.ReasonFrozen: true, resource.ReasonReadOnly: true, resource.ReasonHeld: true, resource.ReasonProtected: true,
+	resource.ReasonSignatureMissing: true, resource.ReasonSignatureInvalid: true, resource.ReasonSignatureOutdated: true,
+	resource.ReasonOlderThanRecorded: true, resource.ReasonStopped: true, resource.ReasonDisappeared: true, resource.ReasonMoved: true,
+	resource.ReasonAlreadyExists: true, resource.ReasonContested: true, resource.ReasonDriftDetected: true,
+	resource.ReasonContainsUnmanaged: true, resource.ReasonContainsProtected: true, resource.ReasonContainsData: true,
+	resource.ReasonDeletionNotSupported: true, resource.ReasonExportNotAllowed: true, resource.ReasonExportRefused: true,
+}
+
+// IsAudited reports whether a verdict with the reason refuses a write that was due.
+func IsAudited(reason resource.Reason) bool { return auditedReasons[reason] }
+
+// maxRefusalKeys bounds the refusals that a worker remembers.
+const maxRefusalKeys = 10_000
+
+// refusals are the keys of the refusals that this worker wrote: the same refusal in the next
+// pass has the same key, and is not written again.
+type refusals struct {
+	mu   sync.Mutex
+	keys map[string]bool
+}
+
+func (r *refusals) known(key string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.keys[key]
+}
+
+func (r *refusals) note(key string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.keys == nil || len(r.keys) >= maxRefusalKeys {
+		r.keys = map[string]bool{}
+	}
+	r.keys[key] = true
+}
+
+// refusalOf is the verdict of a step that refuses a write.
+type refusalOf struct {
+	id         resource.ID
+	apiVersion string
+	generation int64
+	cause      *Cause
+	verdict    resource.Verdict
+	// writes is set for a step that sends requests: what Azure refused is a refusal too.
+	writes bool
+}
+
+// refusedStep returns the verdict of a step that may refuse a write, from its input and its
+// result; false for other steps.
+func refusedStep(args []any, result any) (refusalOf, bool) {
+	if len(args) != 1 {
+		return refusalOf{}, false
+	}
+	of := func(desired resource.Desired, generation int64, cause *Cause, verdict resource.Verdict, writes bool) (refusalOf, bool) {
+		return refusalOf{desired.ID, desired.APIVersion, generation, cause, verdict, writes}, true
+	}
+	switch in := args[0].(type) {
+	case PreCheckInput:
+		if r, ok := result.(PreCheckResult); ok {
+			return of(in.Desired, in.Generation, nil, r.Verdict, false)
+		}
+	case PutResourceInput:
+		if r, ok := result.(PutResourceResult); ok {
+			return of(in.Desired, in.Generation, in.Cause, r.Verdict, true)
+		}
+	case CheckContentsInput:
+		if r, ok := result.(CheckContentsResult); ok {
+			return of(resource.Desired{ID: in.ID, APIVersion: in.APIVersion}, 0, &Cause{By: in.By}, r.Verdict, false)
+		}
+	case DeleteResourceInput:
+		if r, ok := result.(DeleteResourceResult); ok {
+			return of(in.Desired, in.Generation, in.Cause, r.Verdict, true)
+		}
+	case PurgeResourceInput:
+		if r, ok := result.(PurgeResourceResult); ok {
+			return of(in.Desired, in.Generation, in.Cause, r.Verdict, true)
+		}
+	case ExportValuesInput:
+		if r, ok := result.(ExportValuesResult); ok {
+			return of(in.Desired, in.Generation, in.Cause, r.Verdict, true)
+		}
+	}
+	return refusalOf{}, false
+}
+
+// auditRefusal writes the refusal of a write, once for each run of a workflow, generation,
+// step and reason. Nothing depends on it: what was refused was not sent.
+func (a *Activities) auditRefusal(ctx context.Context, args []any, result any) {
+	if !a.Audit.IsOn() {
+		return
+	}
+	found, ok := refusedStep(args, result)
+	byAzure := ok && found.writes && found.verdict.RequestID != ""
+	if !ok || !found.verdict.Stops() || !byAzure && !IsAudited(found.verdict.Reason) {
+		return
+	}
+	step := auditStep(ctx)
+	record := step.Record()
+	record.Key = audit.Key(string(audit.EventRefusal), step.WorkflowID, step.RunID, step.Activity,
+		strconv.FormatInt(found.generation, 10), string(found.verdict.Reason), found.verdict.RefusalDigest)
+	if a.refusals.known(record.Key) {
+		return
+	}
+	record.Event, record.Result = audit.EventRefusal, audit.ResultNotSent
+	if byAzure {
+		record.Result, record.RequestID = audit.ResultRefused, found.verdict.RequestID
+	}
+	record.ID, record.Type, record.APIVersion = found.id.String(), found.id.Type(), found.apiVersion
+	record.Generation, record.Reason = found.generation, string(found.verdict.Reason)
+	record.Message = secrets.Scrub(found.verdict.Message, nil)
+	record.Differences, record.MoreDifferences = audit.Differences(found.verdict.Differences), found.verdict.More
+	if cause := found.cause; cause != nil && cause.Subject != nil {
+		record.By = cause.Subject
+	} else if cause != nil && cause.By != "" {
+		record.By = &audit.Subject{Name: cause.By}
+	}
+	if err := a.Audit.Write(ctx, record); err != nil {
+		a.Log.WarnContext(ctx, "cannot write the audit line of a refusal yet", "id", record.ID, "reason", record.Reason, "error", err)
+		return
+	}
+	a.refusals.note(record.Key)
+}

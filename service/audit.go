@@ -1,0 +1,113 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/audit"
+	"github.com/armature-io/armature/config"
+)
+
+// maxAuditClose is how long the end of a worker waits for lines that are not written yet.
+const maxAuditClose = 10 * time.Second
+
+// newJournal returns the audit trail of a worker, nil for none.
+func newJournal(settings config.Audit, version string, stdout io.Writer, metrics *metrics, log *slog.Logger) (*audit.Journal, error) {
+	if !settings.IsOn() || metrics == nil {
+		return nil, nil //nolint:nilnil // there is none by default
+	}
+	client := &http.Client{Timeout: 30 * time.Second}
+	var sinks []audit.Sink
+	var problems []error
+	add := func(key string, sink audit.Sink, err error) {
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", key, err))
+			return
+		}
+		sinks = append(sinks, sink)
+	}
+	if settings.Stdout {
+		add("audit.stdout", audit.NewStream(stdout), nil)
+	}
+	if settings.File != "" {
+		sink, err := audit.OpenFile(settings.File, settings.Fsync)
+		add("audit.file", sink, err)
+	}
+	if settings.URL != "" {
+		sink, err := newEndpoint(settings, client, metrics, log)
+		add("audit.url", sink, err)
+	}
+	if settings.OTLP != "" {
+		sink, err := audit.NewCollector(settings.OTLP, version, client, collectorHeaders(os.Getenv))
+		add("audit.otlp", sink, err)
+	}
+	if err := errors.Join(problems...); err != nil {
+		for _, sink := range sinks {
+			_ = sink.Close() // nothing was written
+		}
+		return nil, err
+	}
+	journal := audit.New(audit.Options{
+		Timeout: settings.Timeout, LetWrite: settings.OnFailure == config.AuditContinue, Log: log, Count: metrics.countAudit,
+	}, sinks...)
+	metrics.observeAudit(journal)
+	return journal, nil
+}
+
+// newEndpoint returns the sink for audit.url, behind its spill file where there is one.
+func newEndpoint(settings config.Audit, client *http.Client, metrics *metrics, log *slog.Logger) (audit.Sink, error) {
+	var token func() (string, error)
+	if settings.Token != "" {
+		if _, err := settings.Token.Read(); err != nil {
+			return nil, err
+		}
+		token = settings.Token.Read
+	}
+	endpoint, err := audit.NewEndpoint(settings.URL, client, token)
+	if err != nil || settings.Spill == "" {
+		return endpoint, err
+	}
+	return audit.NewSpill(settings.Spill, int64(settings.SpillMegabytes)<<20, endpoint, func(err error) {
+		metrics.countAudit(endpoint.Name(), audit.OutcomeFailed, 1)
+		log.Warn("cannot send audit lines; they stay in audit.spill and are tried again", "error", err)
+	})
+}
+
+// collectorHeaders returns the headers that the standard variables of OpenTelemetry state:
+// name=value, separated by commas, with values as in URLs.
+func collectorHeaders(env func(string) string) http.Header {
+	headers := http.Header{}
+	stated := cmp.Or(env("OTEL_EXPORTER_OTLP_LOGS_HEADERS"), env("OTEL_EXPORTER_OTLP_HEADERS"))
+	for pair := range strings.SplitSeq(stated, ",") {
+		name, value, found := strings.Cut(pair, "=")
+		if decoded, err := url.PathUnescape(strings.TrimSpace(value)); found && err == nil {
+			headers.Set(strings.TrimSpace(name), decoded)
+		}
+	}
+	return headers
+}
+
+// journalOf returns the hook of the ARM client for an audit trail, nil without one.
+func journalOf(journal *audit.Journal, write arm.Journal) arm.Journal {
+	if !journal.IsOn() {
+		return nil
+	}
+	return write
+}
+
+// closeJournal writes what is pending.
+func closeJournal(journal *audit.Journal) {
+	ctx, cancel := context.WithTimeout(context.Background(), maxAuditClose)
+	defer cancel()
+	journal.Close(ctx)
+}

@@ -1,0 +1,63 @@
+package workflows
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/audit"
+	"github.com/armature-io/armature/internal/text"
+	"go.temporal.io/sdk/workflow"
+)
+
+// changeRecordFreezes is the version with which freezes are written to the audit trail.
+const changeRecordFreezes = "record-freezes"
+
+// recordInterval is the wait before freezes that could not be recorded are tried again.
+const recordInterval = 30 * time.Second
+
+// noteFreeze keeps a freeze for the audit trail. Its key is the same wherever it came from:
+// the first one comes with the start of the run.
+func (f *freezer) noteFreeze(ctx workflow.Context, freeze Freeze) {
+	detail := selectorText(freeze.Selector)
+	if freeze.Start != "" {
+		detail += ", by the start " + freeze.Start
+	}
+	f.add(ctx, activities.UserRequest{
+		Event: audit.EventFreeze, By: freeze.By, Reason: freeze.Reason, Selector: freeze.Selector, Text: detail,
+		UpdateID: freeze.Selector + "@" + freeze.Since.UTC().Format(time.RFC3339Nano),
+	})
+}
+
+// noteFirst keeps the freezes with which a run started that continues no other.
+func (f *freezer) noteFirst(ctx workflow.Context) {
+	if workflow.GetInfo(ctx).ContinuedExecutionRunID != "" {
+		return
+	}
+	for _, freeze := range f.Frozen {
+		f.noteFreeze(ctx, freeze)
+	}
+}
+
+// record passes the requests to a worker, and reports whether there were any. Runs of older
+// workers write none.
+func (f *freezer) record(ctx workflow.Context) bool {
+	if len(f.Requests) == 0 {
+		return false
+	}
+	if workflow.GetVersion(ctx, changeRecordFreezes, workflow.DefaultVersion, 1) == workflow.DefaultVersion {
+		f.requestQueue = requestQueue{}
+		return true
+	}
+	f.send(checkOptions(ctx, "record who froze what"), nil)
+	return true
+}
+
+// nextTimer returns the duration of the next timer and its summary.
+func (f *freezer) nextTimer() (time.Duration, string) {
+	if len(f.Requests) > 0 {
+		return recordInterval, "waiting for the audit trail"
+	}
+	first := f.Frozen[0]
+	return MaxTimer, fmt.Sprintf("frozen: %s, by %s since %s", selectorText(first.Selector), first.By, text.Time(first.Since))
+}
