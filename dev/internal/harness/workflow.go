@@ -139,6 +139,36 @@ func (w *World) Texts() []string {
 	return texts
 }
 
+// ClearTexts returns what an operator of Temporal can read of all workflows and activities
+// without a workflow, by the name of the field, and the number of encrypted payloads.
+func (w *World) ClearTexts() (clear map[string][]string, sealed int) {
+	w.T.Helper()
+	clear = map[string][]string{}
+	read := func(message proto.Message) {
+		found, count := histories.Clear(message)
+		for name, texts := range found {
+			clear[name] = append(clear[name], texts...)
+		}
+		sealed += count
+	}
+	for _, execution := range w.executions("") {
+		history, err := histories.Fetch(w.T.Context(), w.Client, execution.GetWorkflowId(), execution.GetRunId())
+		if err != nil {
+			w.T.Fatal(err)
+		}
+		read(history)
+		description, err := w.Client.DescribeWorkflowExecution(w.T.Context(), execution.GetWorkflowId(), execution.GetRunId())
+		if err != nil {
+			w.T.Fatal(err)
+		}
+		read(description)
+	}
+	for _, described := range w.StandaloneActivities() {
+		read(described)
+	}
+	return clear, sealed
+}
+
 func (w *World) texts(message proto.Message) []string {
 	w.T.Helper()
 	texts, err := histories.Texts(message)

@@ -47,6 +47,8 @@ type Options struct {
 	// Temporal is host:port of a running server that has the search attributes; ""
 	// starts one.
 	Temporal string
+	// Converters are those of the world's client; nil are those without keys.
+	Converters *payload.Converters
 	// RoundTrip is the time that a request of a worker or CLI to Temporal takes on the
 	// network; 0 is the value of the variable DISTANCE, or none without it.
 	RoundTrip time.Duration
@@ -82,10 +84,12 @@ func New(t testing.TB, binaries Binaries, options Options) *World {
 		w.startTemporal(options)
 	}
 	var err error
-	w.Client, err = client.Dial(client.Options{
-		HostPort: w.address, Namespace: temporaldev.Namespace,
-		DataConverter: payload.DataConverter(), Logger: discardLogger(),
-	})
+	if options.Converters == nil {
+		options.Converters = payload.Clear()
+	}
+	connection := client.Options{HostPort: w.address, Namespace: temporaldev.Namespace, Logger: discardLogger()}
+	options.Converters.Apply(&connection)
+	w.Client, err = client.Dial(connection)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,12 +32,12 @@ func (c *Client) checkReadable(info *workflowpb.WorkflowExecutionInfo) error {
 	return nil
 }
 
-// checkWrite returns an error if the newest workflow is encrypted and this client has no
-// keys at all: what it sent would be in Temporal's database in clear. It sends one list
-// request for each client without keys, before its first message, unless the client has
-// read a workflow already.
+// checkWrite returns an error if the newest workflow is encrypted with a key that this
+// client does not have: what it sent would be in Temporal's database in clear, or with a key
+// that no worker has, and the workflow would be stuck. It sends one list request before the
+// first message, unless the client has read a workflow already.
 func (c *Client) checkWrite(ctx context.Context) error {
-	if c.converters == nil || c.readable.Load() || len(c.converters.Status().Keys) > 0 {
+	if c.converters == nil || c.readable.Load() {
 		return nil
 	}
 	c.writes.Do(func() {

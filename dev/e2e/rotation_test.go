@@ -1,0 +1,173 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/workflows"
+)
+
+// rotationVariable is the number of resources of TestKeyRotation.
+const rotationVariable = "ROTATION_RESOURCES"
+
+func rotationResources(t *testing.T) int {
+	t.Helper()
+	n := 12
+	if value := os.Getenv(rotationVariable); value != "" {
+		var err error
+		if n, err = strconv.Atoi(value); err != nil {
+			t.Fatalf("read %s: %v", rotationVariable, err)
+		}
+	}
+	return n
+}
+
+// TestKeyRotation introduces encryption, rotates the key and takes encryption back, each
+// step as docs/encryption.md describes it, while resources are managed.
+func TestKeyRotation(t *testing.T) {
+	t.Parallel()
+	w := harness.New(t, binaries, harness.Options{Converters: bothKeys(t)})
+	s := scenarios{w}
+	s.putGroup("rotation")
+	n := rotationResources(t)
+	var manifests strings.Builder
+	for i := range n {
+		manifests.WriteString("---\n" + thing{"rotation", fmt.Sprintf("r%03d", i), "0"}.manifest("small"))
+	}
+	file := w.Write("things.yaml", manifests.String())
+	var worker *harness.Worker
+	stages := []struct {
+		name, read, write string
+		// second is the key of another worker that runs at the same time, "" for none.
+		second string
+	}{
+		{name: "clear"},
+		{name: "key a for reading", read: "a"},
+		{name: "on", read: "a", write: "a", second: "-"},
+		{name: "key b for reading", read: "ab", write: "a"},
+		{name: "rotated, not yet everywhere", read: "ab", write: "b", second: "a"},
+		{name: "rotated", read: "ab", write: "b"},
+		{name: "off", read: "ab"},
+	}
+	for i, stage := range stages {
+		env := keyEnv(stage.read, stage.write)
+		next := w.StartWorker(harness.WorkerOptions{Env: env})
+		if worker != nil {
+			worker.Stop()
+		}
+		worker = next
+		var other *harness.Worker
+		if stage.second != "" {
+			other = w.StartWorker(harness.WorkerOptions{Env: keyEnv(stage.read, strings.Trim(stage.second, "-"))})
+		}
+		w.Env = append(w.Env, env...)
+		if i == 0 {
+			w.MustCLI("apply", "-f", file)
+		} else {
+			w.MustCLI("reconcile", "--all", "--wait", "--timeout", "3m")
+		}
+		for k := range n {
+			w.UntilPhase(2*time.Minute, thing{group: "rotation", name: fmt.Sprintf("r%03d", k)}.id(), workflows.PhaseReady)
+		}
+		if got := strings.Count(w.MustCLI("get", "-o", "json").Out, `"phase": "Ready"`); got != n {
+			t.Errorf("stage %s: get shows %d resources that are Ready, want %d", stage.name, got, n)
+		}
+		if out := w.MustCLI("describe", "r000").Out; !strings.Contains(out, "r000") || strings.Contains(out, "encrypted") {
+			t.Errorf("stage %s: describe shows\n%s", stage.name, out)
+		}
+		w.MustCLI("replay", "--all")
+		if other != nil {
+			other.Stop()
+		}
+	}
+	_, sealed := w.ClearTexts()
+	t.Logf("%d resources, %d encrypted payloads", n, sealed)
+	if sealed < 10*n {
+		t.Errorf("%d encrypted payloads for %d resources", sealed, n)
+	}
+	for k := range n {
+		id := thing{group: "rotation", name: fmt.Sprintf("r%03d", k)}.id()
+		if puts := s.Sim.Count(http.MethodPut, id); puts != 1 {
+			t.Errorf("%s: %d PUTs, want the one that created it", id, puts)
+		}
+	}
+}
+
+// TestWithoutKey runs workers and CLIs without the key of what is in Temporal: they say
+// which key is missing, send nothing to Azure, and no workflow fails.
+func TestWithoutKey(t *testing.T) {
+	t.Parallel()
+	w := harness.New(t, binaries, harness.Options{Converters: bothKeys(t)})
+	with, other := keyEnv("a", "a"), keyEnv("b", "b")
+	s := scenarios{w}
+	for _, group := range []string{"before", "early"} {
+		s.putGroup(group)
+	}
+	early := thing{group: "early", name: "early", interval: "0"}
+	const missing = "encrypted with the key a, which is not configured here"
+
+	// A worker that started before anything was encrypted takes the tasks and fails them.
+	keyless := w.StartWorker(harness.WorkerOptions{})
+	sent := w.CLIWith("", with, "apply", "-f", w.Write("early.yaml", early.manifest("small")), "--worker-timeout", "4s")
+	if sent.Code == 0 {
+		t.Errorf("the worker without the key accepted %s", sent)
+	}
+	w.Until(30*time.Second, "the workflow task fails", func() (bool, string) {
+		history := w.History(early.id()).String()
+		return strings.Contains(history, "WORKFLOW_TASK_FAILED"), history
+	})
+	w.Until(30*time.Second, "the log names the key", func() (bool, string) {
+		return strings.Contains(keyless.Log(), missing), keyless.Log()
+	})
+	if puts := s.Sim.Count(http.MethodPut, early.id()); puts != 0 {
+		t.Errorf("%d PUTs by a worker without the key", puts)
+	}
+	if history := w.History(early.id()).String(); strings.Contains(history, "WORKFLOW_EXECUTION_FAILED") {
+		t.Errorf("the workflow failed:\n%s", history)
+	}
+	keyless.Stop()
+
+	// A worker that starts now serves nothing and ends with the reason.
+	for name, env := range map[string][]string{"no keys": nil, "another key": other} {
+		refused := w.StartWorker(harness.WorkerOptions{Env: env, NotReady: true})
+		w.Until(60*time.Second, name+": the worker ends", func() (bool, string) { return !refused.Running(), refused.Log() })
+		if log := refused.Log(); !strings.Contains(log, missing) || !strings.Contains(log, "ARMATURE_ENCRYPTION_KEYS") || !strings.Contains(log, "nothing was changed") {
+			t.Errorf("%s: the log does not say what is missing:\n%s", name, log)
+		}
+	}
+
+	// With the key everything continues where it was.
+	w.StartWorker(harness.WorkerOptions{Env: with})
+	w.CLIWith("", with, "apply", "-f", "early.yaml")
+	w.UntilPhase(time.Minute, early.id(), workflows.PhaseReady)
+	if puts := s.Sim.Count(http.MethodPut, early.id()); puts != 1 {
+		t.Errorf("%d PUTs after the key came, want one", puts)
+	}
+
+	// A CLI without the key reads nothing, and sends nothing in clear.
+	before := thing{group: "before", name: "before", interval: "0"}
+	w.Write("before.yaml", before.manifest("small"))
+	for _, args := range [][]string{
+		{"get"}, {"describe", "early"}, {"why", "early"}, {"get", early.id()}, {"apply", "-f", "before.yaml"}, {"delete", "--yes", early.id()},
+		{"plan", "-f", "before.yaml"}, {"reconcile", "--all"}, {"doctor"},
+	} {
+		for name, env := range map[string][]string{"no keys": nil, "another key": other} {
+			result := w.CLIWith("", env, args...)
+			if result.Code == 0 || !strings.Contains(result.Out+result.Err, missing) {
+				t.Errorf("%s: want the missing key in %s", name, result)
+			}
+		}
+	}
+	if _, err := w.Status(before.id()); err == nil {
+		t.Error("a CLI without the key started a workflow")
+	}
+	if status := w.UntilPhase(time.Minute, early.id(), workflows.PhaseReady); status.Deleting {
+		t.Error("a CLI without the key deleted a resource")
+	}
+}
