@@ -51,8 +51,7 @@ type CheckOwnerResult struct {
 	Rereads bool `json:"rereads,omitempty"`
 	// Order is the worker's CommandOrder.
 	Order int `json:"order,omitempty"`
-	// Audits is set by a worker that keeps an audit trail: the workflow then sends it the
-	// requests of users, and the causes of writes.
+	// Audits is set by a worker with an audit trail, which gets requests of users and causes.
 	Audits bool `json:"audits,omitempty"`
 }
 

@@ -33,6 +33,7 @@ func sampled(t *testing.T) map[string]*dto.MetricFamily {
 	m.observeClock(servertime.New(time.Now))
 	m.observeRules(func() activities.RulesState { return activities.RulesState{} })
 	m.observeBudget(func() map[string]float64 { return map[string]float64{"reads": 1} })
+	m.passes.WithLabelValues("Ready").Observe(1)
 	m.observeAudit(nil)
 	m.countAudit("file", audit.OutcomeWritten, 1)
 	m.countRequest(arm.Request{Call: arm.CallGet, Method: "GET"})

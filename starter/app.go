@@ -182,7 +182,7 @@ plan and drift have their own codes: 0 no changes, 2 changes, 1 any error.`,
 		a.applyCommand(), a.planCommand(), a.driftCommand(), a.validateCommand(), a.importCommand(), a.outputsCommand(), a.getCommand(), a.describeCommand(), a.whyCommand(), a.waitCommand(),
 		a.reconcileCommand(), a.pauseCommand(), a.resumeCommand(), a.deleteCommand(), a.forgetCommand(), a.moveCommand(),
 		a.freezeCommand(), a.unfreezeCommand(),
-		a.replayCommand(), a.rolloutCommand(), a.doctorCommand(), a.setupCommand(), a.versionCommand(), a.completionCommand(),
+		a.replayCommand(), a.historyCommand(), a.rolloutCommand(), a.doctorCommand(), a.setupCommand(), a.versionCommand(), a.completionCommand(),
 	)
 	root.AddCommand(author.Commands(author.Terminal{In: a.in, Out: a.out, Err: a.err, Width: a.lineWidth, Import: a.importIDs})...)
 	for _, c := range root.Commands() {

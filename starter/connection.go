@@ -11,6 +11,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/rollout"
 	"github.com/armature-io/armature/starter/internal/signer"
 	"github.com/armature-io/armature/starter/internal/source"
+	"github.com/armature-io/armature/starter/internal/trail"
 	"github.com/armature-io/armature/workflows"
 	historypb "go.temporal.io/api/history/v1"
 )
@@ -47,6 +48,7 @@ type examiner interface {
 // historian reads histories.
 type historian interface {
 	History(ctx context.Context, workflowID string) (*historypb.History, error)
+	Runs(ctx context.Context, workflowID string) ([]trail.Run, error)
 }
 
 // pollReader reports whether workers serve a task queue.

@@ -1,0 +1,66 @@
+package starter
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/armature-io/armature/audit"
+	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/replay"
+	"github.com/armature-io/armature/starter/internal/trail"
+)
+
+// Runs returns the recorded deletion for every workflow.
+func (f *fakeTemporal) Runs(ctx context.Context, workflowID string) ([]trail.Run, error) {
+	sources, err := replay.Files([]string{filepath.Join(recordedHistories, "deleted.json")})
+	if err != nil {
+		return nil, err
+	}
+	history, err := sources[0].Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	events := history.GetEvents()
+	return []trail.Run{{WorkflowID: workflowID, RunID: "run", Started: events[0].GetEventTime().AsTime(), Events: events}}, nil
+}
+
+// TestHistory prints what happened to a resource, by name and by the ID of one that is gone.
+func TestHistory(t *testing.T) {
+	w := newWorld()
+	w.temporal.manage(t, cluster, readyStatus())
+	for _, name := range []string{"adx", cluster, database} {
+		w.out.Reset()
+		w.err.Reset()
+		if code := w.run("history", name); code != cli.ExitOK {
+			t.Fatalf("exit code %d: %s", code, w.err)
+		}
+		for _, want := range []string{"apply", "PUT      accepted", "delete", "DELETE   accepted", "(unverified)"} {
+			if !strings.Contains(w.out.String(), want) {
+				t.Errorf("history %s does not print %q:\n%s", name, want, w.out)
+			}
+		}
+		if !strings.Contains(w.err.String(), "the histories in Temporal begin at") {
+			t.Errorf("history does not print where the histories begin: %s", w.err)
+		}
+	}
+	w.out.Reset()
+	if code := w.run("history", "adx", "-o", "json"); code != cli.ExitOK {
+		t.Fatalf("exit code %d: %s", code, w.err)
+	}
+	var records []audit.Record
+	if err := json.Unmarshal(w.out.Bytes(), &records); err != nil || len(records) < 4 || records[0].Schema != audit.Schema {
+		t.Errorf("the output is no list of records (%v):\n%s", err, w.out)
+	}
+	w.out.Reset()
+	if code := w.run("history", "adx", "--since", "2100-01-01", "-o", "json"); code != cli.ExitOK || strings.TrimSpace(w.out.String()) != "[]" {
+		t.Errorf("exit code %d and %s, want an empty list", code, w.out)
+	}
+	for _, args := range [][]string{{"history"}, {"history", "adx", "--since", "yesterday"}, {"history", "nothing"}} {
+		if code := w.run(args...); code == cli.ExitOK {
+			t.Errorf("%v is accepted", args)
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package trail
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/armature-io/armature/audit"
+	"github.com/armature-io/armature/internal/text"
+)
+
+// maxLineDifferences bounds the differences in a line for people.
+const maxLineDifferences = 5
+
+// Line returns a record as a line for people: time, event, user and reason.
+func Line(record audit.Record) string {
+	what := string(record.Event)
+	if record.Method != "" {
+		what = record.Method
+	}
+	parts := []string{text.Time(record.Time), fmt.Sprintf("%-8s %-9s", what, record.Result)}
+	if record.By != nil {
+		parts = append(parts, text.OneLine("by "+record.By.String()))
+	}
+	if why := cmp.Or(record.Reason, record.Message); why != "" {
+		if record.Reason != "" && record.Message != "" {
+			why += ": " + record.Message
+		}
+		parts = append(parts, text.OneLine(why))
+	}
+	line := strings.Join(parts, "  ")
+	for i, difference := range record.Differences {
+		if i == maxLineDifferences {
+			return line + fmt.Sprintf("\n    and %d more", len(record.Differences)-i+record.MoreDifferences)
+		}
+		line += "\n    " + text.OneLine(fmt.Sprintf("%s: %s -> %s", difference.Path, difference.Observed, difference.Desired))
+	}
+	return line
+}
