@@ -121,7 +121,7 @@ func checkCorrected(w *harness.World, ids []string) {
 		}
 		corrected++
 		w.Sim.Patch(text, map[string]any{"properties": change})
-		w.MustCLI("reconcile", text, "--wait", "--timeout", "60s")
+		sendAll(w, "reconcile", text, "--wait", "--timeout", "180s")
 		tags, _ := stored(w, text)[0].Body["tags"].(map[string]any)
 		if puts := w.Sim.Count(http.MethodPut, text); puts != 1 || tags["cost-center"] == nil {
 			w.T.Errorf("%s got %d PUTs and has the tags %v, want one PUT and those of others", text, puts, tags)
@@ -158,7 +158,7 @@ func resumeFrom(w *harness.World, one handedOver) int64 {
 func checkUpgraded(w *harness.World, ids []string, before map[string]int64) {
 	w.T.Helper()
 	for round := int64(1); round <= 2; round++ {
-		sendAll(w, "reconcile", "--all", "--yes", "--wait", "--timeout", "180s")
+		sendAll(w, "reconcile", "--all", "--yes", "--wait", "--timeout", "300s")
 		for _, id := range ids {
 			w.UntilStatus(60*time.Second, id, "had another pass", func(s workflows.Status) bool {
 				return s.Condition.Ready && s.Pass >= before[id]+round
