@@ -154,8 +154,7 @@ func newDeploymentVersion(v *deploymentpb.WorkerDeploymentInfo_WorkerDeploymentV
 	return version
 }
 
-// SetCurrent makes a version current, and SetRamping gives a version a share of the work, 0
-// to end a ramp. Both fail if the deployment changed after it was read.
+// SetCurrent makes a version current. It fails if the deployment changed after it was read.
 func (c *Client) SetCurrent(ctx context.Context, d Deployment, build string) error {
 	deadline, cancel := context.WithTimeout(ctx, 2*readTimeout)
 	defer cancel()
@@ -165,7 +164,8 @@ func (c *Client) SetCurrent(ctx context.Context, d Deployment, build string) err
 	return c.translateChange(ctx, d, err)
 }
 
-// SetRamping is described at SetCurrent.
+// SetRamping gives a version a share of the work; "" and 0 end a ramp. It fails if the
+// deployment changed after it was read.
 func (c *Client) SetRamping(ctx context.Context, d Deployment, build string, percent float32) error {
 	deadline, cancel := context.WithTimeout(ctx, 2*readTimeout)
 	defer cancel()
