@@ -16,11 +16,13 @@ import (
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/audit"
 	"github.com/armature-io/armature/internal/servertime"
+	"github.com/armature-io/armature/internal/tracing"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // sampled returns the metrics of Armature by name, each with a sample.
@@ -37,6 +39,7 @@ func sampled(t *testing.T) map[string]*dto.MetricFamily {
 	m.observeAudit(nil)
 	m.countAudit("file", audit.OutcomeWritten, 1)
 	m.countRequest(arm.Request{Call: arm.CallGet, Method: "GET"})
+	m.countPass(tracing.Pass{Phase: string(workflows.PhaseReady)}, trace.SpanContext{})
 	m.countVerdict("PreCheck", resource.Block(resource.ReasonArmUnreachable, ""))
 	m.sdk.WithTags(map[string]string{"namespace": "default", "reason": "Failed"}).Counter(workflows.OverdueMetric).Inc(1)
 	m.sdk.WithTags(map[string]string{"namespace": "default"}).Timer(workflows.TimeToReadyMetric).Record(time.Second)

@@ -76,7 +76,7 @@ func TestReplayScenarios(t *testing.T) {
 		"create", "in-sync", "drift", "owner-blocked", "pre-check-blocked", "post-check-failure", "long-operation",
 		"throttled", "failed", "fatal", "paused", "deleted", "continue-as-new", "continued", "budgets", "reread", "failed-before",
 		"interrupted-read", "read-not-interrupted", "message-before-new-run", "message-after-notification", "start-frozen", "superseded", "superseded-before", "listed",
-		"created", "created-awaited", "created-newer-starter", "notification-left", "notification-started-again",
+		"created", "created-awaited", "created-newer-starter", "notification-left", "notification-started-again", "traced",
 	} {
 		if recorded[scenario] == nil {
 			t.Errorf("no history of the scenario %s", scenario)

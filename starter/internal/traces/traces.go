@@ -4,7 +4,9 @@ package traces
 
 import (
 	"context"
+	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/armature-io/armature/internal/tracing"
@@ -26,6 +28,7 @@ type Command struct {
 	provider *otlp.Provider
 	span     trace.Span
 	note     func(format string, args ...any)
+	noted    sync.Once
 }
 
 // Begin begins the span of a command and returns the context for it. TRACEPARENT and
@@ -37,7 +40,7 @@ func Begin(ctx context.Context, version string, environment cli.Environment, not
 	var err error
 	c.provider, err = otlp.Open(ctx, otlp.Options{
 		Service: "armature", Version: version, Lookup: environment.LookupEnv,
-		Failed: func(err error) { note("traces were not exported: %v; check OTEL_EXPORTER_OTLP_ENDPOINT", err) },
+		Failed: c.lost,
 	})
 	if err != nil {
 		note("traces are off: %v", err)
@@ -73,6 +76,11 @@ func (c *Command) End(command string, sent bool, exitCode int) {
 	}
 	c.span.End()
 	if err := c.provider.Close(exportTimeout); err != nil {
-		c.note("traces were not exported within %s; check OTEL_EXPORTER_OTLP_ENDPOINT", exportTimeout)
+		c.lost(fmt.Errorf("no response within %s", exportTimeout))
 	}
+}
+
+// lost notes once that traces were not exported.
+func (c *Command) lost(err error) {
+	c.noted.Do(func() { c.note("traces were not exported: %v; check OTEL_EXPORTER_OTLP_ENDPOINT", err) })
 }
