@@ -105,6 +105,10 @@ func (c *Client) dryRun(ctx context.Context, d dryRun, result any) error {
 
 func (c *Client) dryRunError(ctx context.Context, d dryRun, err error) error {
 	if is[*temporal.TimeoutError](err) {
+		// Temporal keeps the error of the last attempt.
+		if last, ok := errors.AsType[*temporal.ApplicationError](err); ok {
+			return cli.Failed("it did not end within %s; its last attempt failed: %s", d.timeout, cli.OneLine(last.Message()))
+		}
 		return cli.Failed("it did not end within %s; is the worker older than this armature?", d.timeout)
 	}
 	return c.translate(ctx, err)
