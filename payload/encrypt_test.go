@@ -242,3 +242,12 @@ func BenchmarkConvert(b *testing.B) {
 		}
 	}
 }
+
+func TestClearParts(t *testing.T) {
+	if got := payload.Clear().ClearParts(); !strings.Contains(got, "specs") {
+		t.Errorf("without keys: %s", got)
+	}
+	if got := converters(t, key("a", 1)).ClearParts(); strings.Contains(got, "specs") {
+		t.Errorf("with a key: %s", got)
+	}
+}

@@ -22,3 +22,11 @@ func IsExposed(options client.Options) bool {
 	ip, err := netip.ParseAddr(host)
 	return !strings.EqualFold(host, "localhost") && (err != nil || !ip.IsLoopback())
 }
+
+// ClearParts names what is readable on a connection that is exposed.
+func (c *Converters) ClearParts() string {
+	if c.Encrypts() {
+		return "IDs, labels and the names of commands"
+	}
+	return "specs, IDs and commands"
+}

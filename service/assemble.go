@@ -107,8 +107,8 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	}
 	logEncryption(log, converters.Status())
 	if payload.IsExposed(connection) {
-		log.Warn("the connection to Temporal is not encrypted: specs, IDs and commands cross the network in clear, and who reaches the server may change them; "+
-			"set TEMPORAL_TLS, TEMPORAL_TLS_* or TEMPORAL_API_KEY", "address", connection.HostPort)
+		log.Warn("the connection to Temporal is not encrypted: what it carries crosses the network, and may be changed there; "+
+			"set TEMPORAL_TLS, TEMPORAL_TLS_* or TEMPORAL_API_KEY", "address", connection.HostPort, "clear", converters.ClearParts())
 	}
 	if options.OnListen != nil && listener != nil {
 		options.OnListen(listener.Addr().String())

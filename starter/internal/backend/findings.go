@@ -104,17 +104,17 @@ func (c *Client) checkServer(ctx context.Context) activities.Finding {
 	if err == nil && info.GetServerVersion() != "" {
 		message += ", server " + info.GetServerVersion()
 	}
-	return serverFinding(message, c.exposed)
+	return serverFinding(message, c.exposed, c.converters.ClearParts())
 }
 
 // serverFinding returns the finding about a server that is reachable, a warning where the
-// connection is exposed.
-func serverFinding(message string, exposed bool) activities.Finding {
+// connection is exposed. clear names what it carries in clear.
+func serverFinding(message string, exposed bool, clear string) activities.Finding {
 	if !exposed {
 		return finding("temporal", message)
 	}
 	return activities.Finding{
-		Check: "temporal", State: activities.FindingWarn, Message: message + "; specs, IDs and commands cross the network in clear",
+		Check: "temporal", State: activities.FindingWarn, Message: message + "; " + clear + " cross the network in clear",
 		Advice: "set TEMPORAL_TLS, TEMPORAL_TLS_* or TEMPORAL_API_KEY, for workers too, or reach the server over an encrypted tunnel",
 	}
 }
