@@ -119,6 +119,13 @@ func TestCodecsOfEmbedders(t *testing.T) {
 	request := httptest.NewRequest(http.MethodPost, "/decode", bytes.NewReader(text))
 	request.Header.Set("Content-Type", "application/json")
 	both.NewHandler(payload.HandlerOptions{}).ServeHTTP(response, request)
+	hidden := httptest.NewRequest(http.MethodPost, "/decode", bytes.NewReader(text))
+	hidden.Header.Set("Content-Type", "application/json")
+	refused := httptest.NewRecorder()
+	both.NewHandler(payload.HandlerOptions{MayDecrypt: func(_ *http.Request, key string) bool { return key != "a" }}).ServeHTTP(refused, hidden)
+	if refused.Code != http.StatusForbidden {
+		t.Errorf("codecs hide the key from the check of callers: %d", refused.Code)
+	}
 	var decoded commonpb.Payloads
 	if data, _ := io.ReadAll(response.Body); protojson.Unmarshal(data, &decoded) != nil || !strings.Contains(string(decoded.GetPayloads()[0].GetData()), "long long") {
 		t.Errorf("the codec server returns %d %.200s", response.Code, data)

@@ -12,6 +12,7 @@ import (
 
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
+	"google.golang.org/protobuf/encoding/protojson"
 )
 
 // Bounds of one request to the codec server. Temporal sends at most 4 MB in a message,
@@ -42,6 +43,9 @@ type HandlerOptions struct {
 	// Protect wraps the handler that reads a request, nil for no check. It is behind the
 	// checks of origins and preflights, so that the Web UI can read its refusals.
 	Protect func(http.Handler) http.Handler
+	// MayDecrypt reports whether the sender of a request may decrypt payloads of a key; nil
+	// means that all may.
+	MayDecrypt func(r *http.Request, keyID string) bool
 }
 
 // Handler returns a codec server without keys and without a check of its callers, for the
@@ -74,7 +78,7 @@ func (c *Converters) NewHandler(options HandlerOptions) http.Handler {
 		case <-r.Context().Done():
 			return
 		}
-		if body, ok := readBody(w, r); ok {
+		if body, ok := readBody(w, r); ok && c.mayDecrypt(w, r, body, options.MayDecrypt) {
 			r.Body = io.NopCloser(bytes.NewReader(body))
 			convert.ServeHTTP(w, r)
 		}
@@ -118,6 +122,31 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	}
 	http.Error(w, err.Error(), status)
 	return nil, false
+}
+
+// mayDecrypt reports whether the sender may decrypt all payloads of a request. If not, it
+// writes the error to w.
+func (c *Converters) mayDecrypt(w http.ResponseWriter, r *http.Request, body []byte, may func(*http.Request, string) bool) bool {
+	if may == nil {
+		return true
+	}
+	var request commonpb.Payloads
+	err := protojson.Unmarshal(body, &request)
+	payloads := request.GetPayloads()
+	for i := len(c.codecs) - 1; err == nil && i >= 0; i-- { // they hide the key
+		payloads, err = c.codecs[i].Decode(payloads)
+	}
+	if err != nil {
+		http.Error(w, "read payloads: "+err.Error(), http.StatusBadRequest)
+		return false
+	}
+	for _, p := range payloads {
+		if id := KeyID(p); id != "" && !may(r, id) {
+			http.Error(w, fmt.Sprintf("you may not decrypt payloads of the key %s", id), http.StatusForbidden)
+			return false
+		}
+	}
+	return true
 }
 
 // checkCount returns an error if a request has more than [MaxPayloads]: an empty one has

@@ -45,6 +45,8 @@ type codecSettings struct {
 	converters *payload.Converters
 	// verifier is nil where callers need no identity.
 	verifier *caller.Verifier
+	// mayDecrypt decides about single keys, nil where all callers have all.
+	mayDecrypt func(*http.Request, string) bool
 }
 
 // codecMain serves the codec until ctx is done, or checks with --probe whether a codec
@@ -109,7 +111,10 @@ func parseCodec(args []string, options Options) (codecSettings, error) {
 		return s, err
 	}
 	var err error
-	s.verifier, err = s.callers.verifier(options.Now)
+	if s.verifier, err = s.callers.verifier(options.Now); err != nil {
+		return s, err
+	}
+	s.mayDecrypt, err = s.callers.mayDecrypt()
 	return s, err
 }
 
@@ -130,7 +135,7 @@ func serveCodec(ctx context.Context, s codecSettings, options Options) error {
 	if warning := s.callers.warning(s.listen); warning != "" {
 		log.Warn("the codec server is exposed", "listen", s.listen, "reason", warning)
 	}
-	handler := payload.HandlerOptions{Origins: s.origins}
+	handler := payload.HandlerOptions{Origins: s.origins, MayDecrypt: s.mayDecrypt}
 	if s.verifier != nil {
 		handler.Protect = protect(s.verifier, log)
 	}

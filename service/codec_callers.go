@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,16 +25,17 @@ const (
 
 // codecCallers are the flags that state who may use the codec server.
 type codecCallers struct {
-	issuer, audiences, allow string
-	skew                     time.Duration
-	open                     bool
-	certificate, key         string
+	issuer, audiences, allow, keys string
+	skew                           time.Duration
+	open                           bool
+	certificate, key               string
 }
 
 func (c *codecCallers) register(flags *flag.FlagSet) {
 	flags.StringVar(&c.issuer, "oidc-issuer", "", "issuer of the tokens that callers must send (URL); \"\" checks no callers")
 	flags.StringVar(&c.audiences, "oidc-audience", "", "audiences of which a token needs one, separated by commas")
 	flags.StringVar(&c.allow, "oidc-allow", "", "claims of which a token needs one: NAME=VALUE, separated by commas, for example groups=platform,sub=ci; \"\" allows all with a token for the audience")
+	flags.StringVar(&c.keys, "oidc-keys", "", "claims of which a token needs one to decrypt payloads of a key: KEY:NAME=VALUE, separated by commas; keys without an entry are for all callers")
 	flags.DurationVar(&c.skew, "oidc-skew", caller.DefaultSkew, "accepted difference between the clocks of the issuer and this machine, at most 5m")
 	flags.BoolVar(&c.open, "open", false, "serve all who reach --listen, without a token; only needed where that is not loopback")
 	flags.StringVar(&c.certificate, "tls-cert", "", "file of a TLS certificate and its chain (PEM); the Web UI sends tokens to https only")
@@ -43,8 +45,8 @@ func (c *codecCallers) register(flags *flag.FlagSet) {
 // verifier returns the verifier of the flags, nil where they state none.
 func (c *codecCallers) verifier(now func() time.Time) (*caller.Verifier, error) {
 	if c.issuer == "" {
-		if c.audiences != "" || c.allow != "" {
-			return nil, errors.New("read flags: --oidc-audience and --oidc-allow need --oidc-issuer")
+		if c.audiences != "" || c.allow != "" || c.keys != "" {
+			return nil, errors.New("read flags: --oidc-audience, --oidc-allow and --oidc-keys need --oidc-issuer")
 		}
 		return nil, nil //nolint:nilnil // no issuer, no verifier
 	}
@@ -67,6 +69,26 @@ func (c *codecCallers) verifier(now func() time.Time) (*caller.Verifier, error) 
 		return nil, fmt.Errorf("read flags: --oidc-*: %w", err)
 	}
 	return verifier, nil
+}
+
+// mayDecrypt returns the check of callers for single keys, nil without one.
+func (c *codecCallers) mayDecrypt() (func(*http.Request, string) bool, error) {
+	if c.keys == "" {
+		return nil, nil
+	}
+	claims := map[string][]caller.Claim{}
+	for text := range strings.SplitSeq(c.keys, ",") {
+		key, rest, found := strings.Cut(strings.TrimSpace(text), ":")
+		claim, err := caller.ParseClaim(rest)
+		if !found || key == "" || err != nil {
+			return nil, fmt.Errorf("read flags: --oidc-keys %q is not KEY:NAME=VALUE, for example prod:groups=oncall", text)
+		}
+		claims[key] = append(claims[key], claim)
+	}
+	return func(r *http.Request, key string) bool {
+		sender, _ := r.Context().Value(callerKey{}).(caller.Caller)
+		return len(claims[key]) == 0 || slices.ContainsFunc(claims[key], sender.Has)
+	}, nil
 }
 
 // check returns an error for flags with which all who reach a network could decode
