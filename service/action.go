@@ -35,6 +35,9 @@ type Action struct {
 	Verb Verb
 	// Namespace and WorkflowID name the workflow that received the message.
 	Namespace, WorkflowID string
+	// RunID and UpdateID name the run and the message: the same message may be decided about
+	// again.
+	RunID, UpdateID string
 	// ID is the resource, zero for an unfreeze.
 	ID resource.ID
 	// Labels and Policy are those in force; before the first apply they are those of the
@@ -87,7 +90,10 @@ func newAction(ctx workflow.Context, in *interceptor.UpdateInput, data converter
 	}
 	info := workflow.GetInfo(ctx)
 	action := Action{
-		Verb: Verb(in.Name), Namespace: info.Namespace, WorkflowID: info.WorkflowExecution.ID, Header: interceptor.WorkflowHeader(ctx),
+		Verb: Verb(in.Name), Namespace: info.Namespace, WorkflowID: info.WorkflowExecution.ID, RunID: info.WorkflowExecution.RunID, Header: interceptor.WorkflowHeader(ctx),
+	}
+	if message := workflow.GetCurrentUpdateInfo(ctx); message != nil {
+		action.UpdateID = message.ID
 	}
 	action.read(in.Args[0])
 	if action.Verb == VerbUnfreeze {

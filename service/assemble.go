@@ -151,7 +151,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 			Exports: exports,
 		}),
 		plugins:    options.WorkerPlugins,
-		authorizer: newAuthorizer(options, converters.Data, log),
+		authorizer: newAuthorizer(options, converters.Data, log, auditRefusals(journal, log)),
 		health:     health,
 		journal:    journal,
 	}, nil

@@ -45,11 +45,11 @@ type authorizer struct {
 }
 
 // newAuthorizer returns the authorizer of the options, nil without one.
-func newAuthorizer(options Options, data converter.DataConverter, log *slog.Logger) *authorizer {
+func newAuthorizer(options Options, data converter.DataConverter, log *slog.Logger, decided func(Action, error)) *authorizer {
 	if options.Authorize == nil {
 		return nil
 	}
-	return &authorizer{allow: options.Authorize, callers: options.Callers, data: data, log: log}
+	return &authorizer{allow: options.Authorize, callers: options.Callers, data: data, log: log, decided: decided}
 }
 
 // InterceptWorkflow returns the link of one run.
