@@ -48,7 +48,6 @@ type Converters struct {
 	Codec converter.PayloadCodec
 
 	keys   keyring
-	base   converter.DataConverter
 	codecs []converter.PayloadCodec
 }
 
@@ -70,7 +69,7 @@ func newConverters(options Options, keys keyring) *Converters {
 	if options.Base == nil {
 		options.Base = converter.GetDefaultDataConverter()
 	}
-	c := &Converters{Codec: around(newChain(keys), options.Codecs), keys: keys, base: options.Base, codecs: options.Codecs}
+	c := &Converters{Codec: around(newChain(keys), options.Codecs), keys: keys, codecs: options.Codecs}
 	c.Data = newData(options.Base, c.Codec, embedded)
 	if options.BaseFailure == nil {
 		options.BaseFailure = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{

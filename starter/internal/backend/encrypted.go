@@ -2,7 +2,7 @@ package backend
 
 import (
 	"context"
-	"errors"
+	"fmt"
 
 	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/starter/internal/cli"
@@ -13,11 +13,10 @@ import (
 // unreadable returns the error of payloads with a key that is not configured here, as every
 // other call would have it; nil for any other error.
 func unreadable(err error) error {
-	missing, ok := errors.AsType[*payload.MissingKeyError](err)
-	if !ok {
+	if !is[*payload.MissingKeyError](err) {
 		return nil
 	}
-	return &ServerError{cli.BadInput("this namespace is encrypted, and this armature cannot read it: %w or --encryption-keys, with the references that the workers have (docs/encryption.md)", missing)}
+	return &ServerError{cli.BadInput("this namespace is encrypted, and this armature cannot read it: %w or --encryption-keys, with the references that the workers have (docs/encryption.md)", err)}
 }
 
 // checkReadable returns an error if a memo has a key that is not configured here. A command
@@ -25,7 +24,7 @@ func unreadable(err error) error {
 func (c *Client) checkReadable(info *workflowpb.WorkflowExecutionInfo) error {
 	for _, memo := range info.GetMemo().GetFields() {
 		if err := c.converters.CheckReadable(memo); err != nil {
-			return unreadable(err)
+			return unreadable(fmt.Errorf("workflow %s is %w", info.GetExecution().GetWorkflowId(), err))
 		}
 		c.readable.Store(true)
 	}
