@@ -178,11 +178,11 @@ func (m *Machine) mount(w Workload, replace func(string) string) error {
 		}
 		folder := m.path(w, mount)
 		if err := os.MkdirAll(folder, 0o755); err != nil {
-			return err
+			return fmt.Errorf("mount %s: %w", mount.Name, err)
 		}
 		for name, content := range files {
 			if err := os.WriteFile(filepath.Join(folder, name), []byte(replace(content)), 0o400); err != nil {
-				return err
+				return fmt.Errorf("mount %s: %w", mount.Name, err)
 			}
 		}
 	}
