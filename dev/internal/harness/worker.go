@@ -102,6 +102,26 @@ func (k *Worker) Get(path string) (code int, body string) {
 	return response.StatusCode, text.String()
 }
 
+// OpenMetrics returns /metrics as a scraper gets it that reads exemplars.
+func (k *Worker) OpenMetrics() string {
+	k.world.T.Helper()
+	request, err := http.NewRequestWithContext(k.world.T.Context(), http.MethodGet, "http://"+k.health+"/metrics", http.NoBody)
+	if err != nil {
+		k.world.T.Fatal(err)
+	}
+	request.Header.Set("Accept", "application/openmetrics-text; version=1.0.0")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		k.world.T.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		k.world.T.Fatal(err)
+	}
+	return string(content)
+}
+
 // PID returns the process ID.
 func (k *Worker) PID() int { return k.command.Process.Pid }
 
