@@ -153,26 +153,32 @@ func passID(i int) string {
 	return fmt.Sprintf("%s/providers/Microsoft.Example/things/t%d", passGroup(i), i)
 }
 
-// startPasses creates the resources and waits until they are Ready and all dependents
-// are notified.
 func startPasses(w *harness.World) *side {
 	w.T.Helper()
-	s := &side{worker: w.StartWorker(harness.WorkerOptions{})}
+	return startPassesOf(w, passGroup, nil)
+}
+
+// startPassesOf creates the resources in groups and waits until they are Ready and all
+// dependents are notified. env is added to the environment of the worker.
+func startPassesOf(w *harness.World, group func(i int) string, env []string) *side {
+	w.T.Helper()
+	s := &side{worker: w.StartWorker(harness.WorkerOptions{Env: env})}
+	id := func(i int) string { return fmt.Sprintf("%s/providers/Microsoft.Example/things/t%d", group(i), i) }
 	var documents []string
 	for i := range passCount {
 		if i < passSubscriptions {
-			w.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": passGroup(i), "body": map[string]any{"location": "westus2"}}, nil)
+			w.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": group(i), "body": map[string]any{"location": "westus2"}}, nil)
 		}
-		documents = append(documents, manifest("Microsoft.Example/things@2024-01-01", fmt.Sprintf("t%d", i), passGroup(i), string(costs.Body(passBody))))
-		s.workflows = append(s.workflows, w.WorkflowID(passID(i)))
+		documents = append(documents, manifest("Microsoft.Example/things@2024-01-01", fmt.Sprintf("t%d", i), group(i), string(costs.Body(passBody))))
+		s.workflows = append(s.workflows, w.WorkflowID(id(i)))
 	}
 	file := w.Write("pass.yaml", join(documents))
 	send(w, "apply", "-f", file)
 	for i := range passCount {
-		w.UntilPhase(time.Minute, passID(i), workflows.PhaseReady)
+		w.UntilPhase(time.Minute, id(i), workflows.PhaseReady)
 	}
 	for i := range passCount {
-		w.UntilWoken(passID(i))
+		w.UntilWoken(id(i))
 	}
 	s.set = func(interval time.Duration) { w.SetInterval(file, interval) }
 	return s
