@@ -27,7 +27,6 @@ var notRun = map[string][]string{
 		"it takes an application of Azure; a test reads the files as Docker Compose does",
 		"it takes the services of docker compose up",
 		"it takes the services of docker compose up",
-		"it takes the Temporal CLI; dev/e2e does the same by the API",
 	},
 	"docs/kubernetes.md": {
 		"it takes a cluster; TestSets renders these values, and TestChartDemo runs the containers of the demo",
@@ -39,6 +38,12 @@ var notRun = map[string][]string{
 		"it takes cosign and a published release",
 		"it takes cosign, Docker and a published release",
 		"it takes the tag of a published release",
+	},
+	"docs/rollout.md": {
+		"it takes workers of two versions; TestRollout in dev/e2e runs these commands",
+		"as above",
+		"it takes a Docker engine",
+		"TestRolloutStranded in dev/e2e runs these commands",
 	},
 	"docs/temporal-cloud.md": {"it takes an account"},
 }
