@@ -65,10 +65,10 @@ func (b *blocking) FromPayloads(p *commonpb.Payloads, values ...any) error {
 // with the key takes it. Data that was altered fails it, too.
 func orBlock(err error) error {
 	if missing, ok := errors.AsType[*MissingKeyError](err); ok {
-		panic(missing)
+		panic(missing) //nolint:forbidigo // the SDK fails a workflow task by a panic alone
 	}
 	if _, failed := errors.AsType[*embeddedError](err); failed || errors.Is(err, errAltered) {
-		panic(err)
+		panic(err) //nolint:forbidigo // see above
 	}
 	return err
 }

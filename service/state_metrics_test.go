@@ -34,7 +34,7 @@ func (f *fakeTallier) Leads(context.Context, string) (bool, error) {
 
 func (f *fakeTallier) Tally(context.Context, string) (fleet.Tally, error) {
 	f.tallies++
-	time.Sleep(f.takes) // within a bubble
+	<-time.After(f.takes) // within a bubble
 	return f.tally, nil
 }
 
@@ -95,22 +95,22 @@ func TestStateMetrics(t *testing.T) {
 			}
 		}
 		compare("", "nothing was counted yet")
-		time.Sleep(firstTally + time.Second)
+		<-time.After(firstTally + time.Second)
 		compare(someSeries, "this worker counts")
-		time.Sleep(9 * time.Minute)
+		<-time.After(9 * time.Minute)
 		if from.tallies != 10 || from.readings != 2*2 {
 			t.Errorf("%d counts and %d queries of two budgets in ten minutes, want 10 and 4", from.tallies, from.readings)
 		}
 		from.follows = true
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		compare("", "another worker has the series now")
 		from.follows = false
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		compare(someSeries, "this worker counts again")
 		from.err = errors.New("out of reach")
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		compare(someSeries, "one count failed")
-		time.Sleep(3 * time.Minute)
+		<-time.After(3 * time.Minute)
 		compare("", "a count that is too old must not look like the present")
 	})
 }
@@ -123,7 +123,7 @@ func TestStateMetricsPause(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go m.watch(ctx, from, "1@a", slog.New(slog.DiscardHandler))
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour)
 		if from.tallies != 3 {
 			t.Errorf("%d counts of a minute in an hour, want 3", from.tallies)
 		}
