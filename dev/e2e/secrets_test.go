@@ -178,7 +178,7 @@ func (s *secretsScene) search() {
 		"Temporal":         {plantedLabel, plantedBody, plantedName, plantedError, plantedPlan, "properties.size", `"large"`},
 		"the worker's log": {plantedName, plantedError, `"level":"DEBUG"`},
 		"the CLI's output": {plantedLabel, plantedName, plantedError, "properties.size"},
-		"the audit trail":  {plantedName, plantedError, "properties.size", "properties.setting"},
+		"the audit trail":  {plantedName, plantedError, "properties.size"},
 	} {
 		for _, value := range planted {
 			if !strings.Contains(places[place], value) {
