@@ -24,7 +24,7 @@ func traced(t *testing.T) (context.Context, *tracetest.SpanRecorder) {
 func stated(span sdktrace.ReadOnlySpan) map[string]string {
 	found := map[string]string{}
 	for _, a := range span.Attributes() {
-		found[string(a.Key)] = a.Value.Emit()
+		found[string(a.Key)] = a.Value.String()
 	}
 	return found
 }

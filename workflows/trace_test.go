@@ -139,7 +139,7 @@ func TestTraceOfRequest(t *testing.T) {
 func attributes(span sdktrace.ReadOnlySpan) map[string]string {
 	found := map[string]string{}
 	for _, a := range span.Attributes() {
-		found[string(a.Key)] = a.Value.Emit()
+		found[string(a.Key)] = a.Value.String()
 	}
 	return found
 }

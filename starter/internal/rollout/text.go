@@ -32,10 +32,10 @@ func (s Status) write(out io.Writer, now time.Time) {
 			continue
 		}
 		status, name := string(v.Status), v.BuildID
-		switch {
-		case v.BuildID == "":
+		switch v.BuildID {
+		case "":
 			name, status = "-", string(statusUnversioned)
-		case v.BuildID == s.Ramping:
+		case s.Ramping:
 			status += " " + percentText(s.RampPercent)
 		}
 		since := "-"
