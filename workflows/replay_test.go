@@ -77,6 +77,7 @@ func TestReplayScenarios(t *testing.T) {
 		"throttled", "failed", "fatal", "paused", "deleted", "continue-as-new", "continued", "budgets", "reread", "failed-before",
 		"interrupted-read", "read-not-interrupted", "message-before-new-run", "message-after-notification", "start-frozen", "superseded", "superseded-before", "listed",
 		"created", "created-awaited", "created-newer-starter", "notification-left", "notification-started-again", "traced",
+		"audited", "audited-freezes",
 	} {
 		if recorded[scenario] == nil {
 			t.Errorf("no history of the scenario %s", scenario)
