@@ -34,6 +34,7 @@ var notRun = map[string][]string{
 		"it takes a cluster; TestUpgradeKeepsVersions renders upgrades",
 		"it takes Docker and an image",
 	},
+	"docs/encryption.md": {"it takes a key vault"},
 	"docs/release.md": {
 		"it takes cosign and a published release",
 		"it takes cosign, Docker and a published release",
