@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -34,12 +35,22 @@ func checkVulnerabilities(ctx context.Context, w io.Writer, o options) error {
 		return err
 	}
 	command := exec.CommandContext(ctx, "go", "run", govulncheck, "-db", o.database, "./...")
-	command.Dir, command.Stdout, command.Stderr = o.root, w, w
-	if err := command.Run(); err != nil {
+	var output bytes.Buffer
+	both := io.MultiWriter(w, &output)
+	command.Dir, command.Stdout, command.Stderr = o.root, both, both
+	err = command.Run()
+	// The exit code of govulncheck was once seen as 0 beside a finding, on a busy machine.
+	if err == nil && strings.Contains(output.String(), "Vulnerability #") {
+		err = errFinding
+	}
+	if err != nil {
 		return fmt.Errorf("check for known vulnerabilities: govulncheck found one, or failed (its output is above): %w", err)
 	}
 	return nil
 }
+
+// errFinding is the error of output with a finding.
+var errFinding = errors.New("the output has a finding")
 
 // reachDatabase returns errUnreachable if no connection can be made, and another error
 // if the server has no database.
