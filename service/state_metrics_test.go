@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,27 +21,47 @@ import (
 
 // fakeTallier returns what it has.
 type fakeTallier struct {
-	leads, tallies, readings int
-	follows                  bool
-	err                      error
-	tally                    fleet.Tally
-	takes                    time.Duration
+	mu                sync.Mutex
+	tallies, readings int
+	follows           bool
+	err               error
+	tally             fleet.Tally
+	takes             time.Duration
 }
 
 func (f *fakeTallier) Leads(context.Context, string) (bool, error) {
-	f.leads++
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	return !f.follows, f.err
 }
 
 func (f *fakeTallier) Tally(context.Context, string) (fleet.Tally, error) {
-	f.tallies++
 	<-time.After(f.takes) // within a bubble
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.tallies++
 	return f.tally, nil
 }
 
 func (f *fakeTallier) Spent(_ context.Context, budget string) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.readings++
 	return map[string]int{activities.PutBudget: 30, activities.DisappearanceBudget: 7}[budget], nil
+}
+
+// set changes what it returns.
+func (f *fakeTallier) set(change func(f *fakeTallier)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change(f)
+}
+
+// counts returns how many tallies and readings of budgets it was asked for.
+func (f *fakeTallier) counts() (tallies, readings int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.tallies, f.readings
 }
 
 func someTally() fleet.Tally {
@@ -98,16 +119,16 @@ func TestStateMetrics(t *testing.T) {
 		<-time.After(firstTally + time.Second)
 		compare(someSeries, "this worker counts")
 		<-time.After(9 * time.Minute)
-		if from.tallies != 10 || from.readings != 2*2 {
-			t.Errorf("%d counts and %d queries of two budgets in ten minutes, want 10 and 4", from.tallies, from.readings)
+		if tallies, readings := from.counts(); tallies != 10 || readings != 2*2 {
+			t.Errorf("%d counts and %d queries of two budgets in ten minutes, want 10 and 4", tallies, readings)
 		}
-		from.follows = true
+		from.set(func(f *fakeTallier) { f.follows = true })
 		<-time.After(time.Minute)
 		compare("", "another worker has the series now")
-		from.follows = false
+		from.set(func(f *fakeTallier) { f.follows = false })
 		<-time.After(time.Minute)
 		compare(someSeries, "this worker counts again")
-		from.err = errors.New("out of reach")
+		from.set(func(f *fakeTallier) { f.err = errors.New("out of reach") })
 		<-time.After(time.Minute)
 		compare(someSeries, "one count failed")
 		<-time.After(3 * time.Minute)
@@ -124,8 +145,8 @@ func TestStateMetricsPause(t *testing.T) {
 		defer cancel()
 		go m.watch(ctx, from, "1@a", slog.New(slog.DiscardHandler))
 		<-time.After(time.Hour)
-		if from.tallies != 3 {
-			t.Errorf("%d counts of a minute in an hour, want 3", from.tallies)
+		if tallies, _ := from.counts(); tallies != 3 {
+			t.Errorf("%d counts of a minute in an hour, want 3", tallies)
 		}
 		if registry := prometheus.NewRegistry(); registry.Register(m) != nil || testutil.CollectAndCount(m) == 0 {
 			t.Error("the last count is not shown until the next one")
