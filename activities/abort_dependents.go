@@ -41,5 +41,9 @@ func (a *Activities) AbortDependents(ctx context.Context, in AbortDependentsInpu
 	if len(aborted.Sent) > 0 {
 		message += "; Azure may have accepted the DELETE of " + nameContents(displayNames(aborted.Sent))
 	}
+	if len(aborted.Running) > 0 {
+		message += "; a DELETE still runs of " + nameContents(displayNames(aborted.Running)) +
+			": where Azure accepts none, `armature delete --abort` takes the deletion back"
+	}
 	return AbortDependentsResult{Verdict: a.report("AbortDependents", resource.Proceed(message))}, nil
 }

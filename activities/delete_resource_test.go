@@ -250,11 +250,11 @@ func TestDeleteResourceUnsent(t *testing.T) {
 func TestAbortDependents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.fleet.aborted = Aborted{Count: 3, Sent: []resource.ID{id(t, databaseText)}}
+	w.fleet.aborted = Aborted{Count: 3, Sent: []resource.ID{id(t, databaseText)}, Running: []resource.ID{id(t, thingText)}}
 	in := AbortDependentsInput{ID: id(t, clusterText), By: "ada@host"}
 	got, err := run(w, w.acts.AbortDependents, in)
 	must(t, err)
-	want(t, got.Verdict, resource.ActionProceed, "", "", "took back the deletions of 3 resources in c1", "c1/db1")
+	want(t, got.Verdict, resource.ActionProceed, "", "", "took back the deletions of 3 resources in c1", "accepted the DELETE of c1/db1", "a DELETE still runs of t1 ", "`armature delete --abort`")
 	if diff := cmp.Diff([]Cascade{{Owner: in.ID, By: "ada@host"}}, w.fleet.taken); diff != "" {
 		t.Errorf("cascades taken back (-want +got):\n%s", diff)
 	}

@@ -85,6 +85,8 @@ type Aborted struct {
 	Count int
 	// Sent are the resources for which a DELETE may have been sent already.
 	Sent []resource.ID
+	// Running are those whose DELETE did not end while the fleet waited for it.
+	Running []resource.ID
 }
 
 // Change is the fact that a resource changed. Its time comes from the workflow

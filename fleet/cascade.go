@@ -22,6 +22,11 @@ const (
 	// abortTimeout bounds one of them: a workflow that does not respond must not keep
 	// the deletions of the others.
 	abortTimeout = 10 * time.Second
+	// maxDeleteWait is how long Abort waits for DELETEs that run: Azure gives up on a
+	// provider after as long with a 504.
+	maxDeleteWait = time.Minute
+	// askAgainAfter is the time between two requests to a workflow whose DELETE runs.
+	askAgainAfter = 500 * time.Millisecond
 )
 
 // Delete requests the deletion of a resource from its workflow. A workflow that no longer
@@ -36,20 +41,34 @@ func (f *Fleet) Delete(ctx context.Context, id resource.ID, cascade activities.C
 
 // Abort takes back the deletions that a cascade requested. It sends the update to
 // everything managed within the owner, because a list does not show what was requested a moment
-// ago; the workflows of the others refuse it without a trace.
+// ago; the workflows of the others refuse it without a trace. A workflow whose DELETE runs is
+// asked again until that has ended, for maxDeleteWait at most.
 func (f *Fleet) Abort(ctx context.Context, cascade activities.Cascade) (activities.Aborted, error) {
 	dependents, err := f.within(ctx, cascade.Owner)
 	if err != nil {
 		return activities.Aborted{}, err
 	}
+	var aborted activities.Aborted
+	failed := f.abortEach(ctx, cascade, dependents, &aborted)
+	waiting, cancel := context.WithDeadline(ctx, abortsEnd(ctx))
+	defer cancel()
+	for len(aborted.Running) > 0 && failed == nil && pause(waiting, askAgainAfter) {
+		running := aborted.Running
+		aborted.Running = nil
+		failed = f.abortEach(ctx, cascade, running, &aborted)
+	}
+	return aborted, failed
+}
+
+// abortEach asks workflows to take their deletions back, and adds the results to aborted.
+func (f *Fleet) abortEach(ctx context.Context, cascade activities.Cascade, ids []resource.ID, aborted *activities.Aborted) error {
 	var (
-		mu      sync.Mutex
-		aborted activities.Aborted
-		failed  []error
-		group   errgroup.Group
+		mu     sync.Mutex
+		failed []error
+		group  errgroup.Group
 	)
 	group.SetLimit(maxConcurrentAborts)
-	for _, id := range dependents {
+	for _, id := range ids {
 		group.Go(func() error {
 			one, cancel := context.WithTimeout(ctx, abortTimeout)
 			defer cancel()
@@ -61,6 +80,8 @@ func (f *Fleet) Abort(ctx context.Context, cascade activities.Cascade) (activiti
 				aborted.Count++
 			case kind == workflows.RefusedDeleting:
 				aborted.Sent = append(aborted.Sent, id)
+			case kind == workflows.RefusedRunning:
+				aborted.Running = append(aborted.Running, id)
 			case kind != workflows.RefusedNotDeleted && kind != workflows.RefusedNotManaged && !isNotFound(err):
 				failed = append(failed, fmt.Errorf("take back the deletion of %s: %w", id, err))
 			}
@@ -68,7 +89,27 @@ func (f *Fleet) Abort(ctx context.Context, cascade activities.Cascade) (activiti
 		})
 	}
 	_ = group.Wait() // the errors are in failed
-	return aborted, errors.Join(failed...)
+	return errors.Join(failed...)
+}
+
+// abortsEnd returns when Abort stops to wait for DELETEs: early enough before the end of ctx
+// for a last request to each workflow.
+func abortsEnd(ctx context.Context) time.Time {
+	end := time.Now().Add(maxDeleteWait)
+	if deadline, bounded := ctx.Deadline(); bounded && deadline.Add(-abortTimeout).Before(end) {
+		return deadline.Add(-abortTimeout)
+	}
+	return end
+}
+
+// pause waits, and reports false where ctx ends first.
+func pause(ctx context.Context, length time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(length):
+		return true
+	}
 }
 
 // within returns the managed resources that are in an owner.

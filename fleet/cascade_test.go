@@ -2,13 +2,17 @@ package fleet
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
+	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/api/serviceerror"
 )
 
@@ -79,5 +83,57 @@ func TestAbort(t *testing.T) {
 	s.listErr = serviceerror.NewInvalidArgument("no list")
 	if _, err := f.Abort(context.Background(), cascade); err == nil {
 		t.Error("an abort without a list of the dependents succeeds")
+	}
+}
+
+// TestAbortAsksAgain checks that a workflow whose DELETE runs is asked until that has ended,
+// within the time of the caller, and the others once.
+func TestAbortAsksAgain(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason  string
+		runs    int
+		refusal string
+		within  time.Duration
+		want    activities.Aborted
+		asked   int
+	}{
+		"sent nothing": {reason: "a freeze ended the try", runs: 2, want: activities.Aborted{Count: 2}, asked: 3},
+		"accepted": {
+			reason: "the resource is going", runs: 2, refusal: workflows.RefusedDeleting,
+			want: activities.Aborted{Count: 1, Sent: []resource.ID{parse(t, database(1))}}, asked: 3,
+		},
+		"ended":     {reason: "the resource is gone", runs: 1, refusal: workflows.RefusedNotManaged, want: activities.Aborted{Count: 1}, asked: 2},
+		"runs on":   {reason: "the time of the caller ends", runs: 1000, within: abortTimeout + askAgainAfter/2, want: activities.Aborted{Count: 1, Running: []resource.ID{parse(t, database(1))}}, asked: 1},
+		"no DELETE": {reason: "nothing to wait for", want: activities.Aborted{Count: 2}, asked: 1},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t)
+			s.add(run{id: database(1), needs: []string{clusterText}}, run{id: database(2), needs: []string{clusterText}})
+			workflowID := parse(t, database(1)).WorkflowID()
+			s.deletes, s.refusals = map[string]int{workflowID: c.runs}, map[string]string{workflowID: c.refusal}
+			ctx := t.Context()
+			if c.within > 0 {
+				bounded, cancel := context.WithTimeout(ctx, c.within)
+				defer cancel()
+				ctx = bounded
+			}
+			got, err := s.dial().Abort(ctx, activities.Cascade{Owner: parse(t, clusterText), By: "ada@host"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s: result (-want +got):\n%s", c.reason, diff)
+			}
+			asked := map[string]int{}
+			for _, update := range s.updates {
+				asked[update.workflowID]++
+			}
+			if want := map[string]int{workflowID: c.asked, parse(t, database(2)).WorkflowID(): 1}; !maps.Equal(asked, want) {
+				t.Errorf("%s: asked %v, want %v", c.reason, asked, want)
+			}
+		})
 	}
 }

@@ -49,6 +49,8 @@ type server struct {
 	updateErr error
 	// refusals are the types of the errors with which workflows refuse an update.
 	refusals map[string]string
+	// deletes are how many updates of workflows are refused because their DELETE runs.
+	deletes map[string]int
 
 	// pollers are the identities of the workers that poll the task queue.
 	pollers []string
@@ -335,6 +337,10 @@ func (s *server) update(in *workflowservice.UpdateWorkflowExecutionRequest, got 
 	}
 	if got.start == "" && s.running[got.workflowID] == nil {
 		return nil, serviceerror.NewNotFound("no workflow " + got.workflowID)
+	}
+	if s.deletes[got.workflowID] > 0 {
+		s.deletes[got.workflowID]--
+		return refusedUpdate(in, workflows.RefusedRunning), nil
 	}
 	if kind := s.refusals[got.workflowID]; kind != "" {
 		return refusedUpdate(in, kind), nil

@@ -169,11 +169,12 @@ func (r *reconciler) purgeAndFinish(ctx workflow.Context, p *pass, message strin
 func (r *reconciler) deleteAndPoll(ctx workflow.Context, p *pass) resource.Verdict {
 	var a *activities.Activities
 	unsent := r.state.DeleteUnsent
-	r.state.DeleteUnsent = false
+	r.state.DeleteUnsent, r.deleteRuns = false, unsent
 	result, err := execute(requestOptions(ctx, "DELETE "+nameAndVersion(p.desired)), a.DeleteResource, activities.DeleteResourceInput{
 		Desired: p.desired, Generation: p.generation, StatedAt: p.statedAt, SpecVersion: p.specVersion, Order: r.order(), ETag: p.got.ETag, Repeated: r.state.Repeated,
 		Cause: r.writeCause(p),
 	})
+	r.deleteRuns = false
 	if err == nil && result.Unsent {
 		r.state.DeleteUnsent = unsent
 	}

@@ -61,6 +61,8 @@ func (r *reconciler) validateApply(ctx workflow.Context, in ApplyInput) error {
 	switch {
 	case r.state.Forget != nil:
 		return refused(RefusedDeleting, "the management of %s is ending: apply again in a moment", r.state.Desired.ID.Short())
+	case r.deleteRuns:
+		return refused(RefusedRunning, "%s is being deleted, and a DELETE runs: apply again in some seconds, which takes the deletion back if Azure accepts none", r.state.Desired.ID.Short())
 	case r.state.Delete != nil && !r.state.canAbort():
 		return refused(RefusedDeleting, "%s is being deleted, and Azure may have accepted the DELETE: wait until it is deleted, then apply again", r.state.Desired.ID.Short())
 	case in.Once && r.state.Desired != nil && !r.state.Once:

@@ -40,6 +40,8 @@ const (
 	RefusedNotManaged = "NotManaged"
 	RefusedProtected  = "Protected"
 	RefusedManaged    = "Managed"
+	// RefusedRunning is of a request that a DELETE decides which runs and may send nothing.
+	RefusedRunning = "DeleteRunning"
 )
 
 // TokenHeader is the header of a message with the OpenID Connect token of its sender, a

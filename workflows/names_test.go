@@ -31,7 +31,7 @@ func TestNames(t *testing.T) {
 	add("task-queue", workflows.TaskQueue)
 	add("error", workflows.FatalError)
 	add("header", workflows.TokenHeader)
-	add("refusal", workflows.RefusedDeleting, workflows.RefusedNotDeleted, workflows.RefusedInvalid, workflows.RefusedNotManaged, workflows.RefusedOnce, workflows.RefusedProtected, workflows.RefusedManaged)
+	add("refusal", workflows.RefusedDeleting, workflows.RefusedNotDeleted, workflows.RefusedInvalid, workflows.RefusedNotManaged, workflows.RefusedOnce, workflows.RefusedProtected, workflows.RefusedManaged, workflows.RefusedRunning)
 	add("memo", workflows.MemoID, workflows.MemoName, workflows.MemoAPIVersion, workflows.MemoPolicy, workflows.MemoFrozen, workflows.MemoSummary)
 	attributes := workflows.SearchAttributes()
 	var names []string

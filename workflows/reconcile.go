@@ -23,8 +23,9 @@ type reconciler struct {
 	// inPass is set while a pass runs, since passSince.
 	inPass    bool
 	passSince time.Time
-	// inDeletion is set while a deletion pass runs.
-	inDeletion bool
+	// inDeletion is set while a deletion pass runs, deleteRuns while its DeleteResource does
+	// and no earlier one may have sent a DELETE.
+	inDeletion, deleteRuns bool
 	// notifications are the inputs of the WakeDependents activities that run beside the loop.
 	notifications []*activities.WakeDependentsInput
 	// cancelPoll ends the wait for an operation, nil while there is none.

@@ -146,6 +146,37 @@ func TestUndoTooLate(t *testing.T) {
 	}
 }
 
+// TestUndoWhileADeleteRuns checks that a request says whether it is to be repeated: a DELETE
+// that runs may turn out to send nothing, one after a DELETE that may be sent changes nothing.
+func TestUndoWhileADeleteRuns(t *testing.T) {
+	for _, update := range []string{workflows.ApplyUpdate, workflows.AbortUpdate} {
+		t.Run(update, func(t *testing.T) {
+			r := newRun(t)
+			input := any(workflows.AbortInput{By: "ada@host"})
+			if update == workflows.ApplyUpdate {
+				input = workflows.ApplyInput{Desired: desired(), By: "ada@host"}
+			}
+			var got []string
+			r.script.delete = func(activities.DeleteResourceInput) activities.DeleteResourceResult {
+				got = append(got, refusal(r.duringActivity(update, input)))
+				unsent := len(got) == 1
+				return activities.DeleteResourceResult{Verdict: resource.Fail("ScopeLocked", resource.RetryFast, "locked"), Unsent: unsent}
+			}
+			r.apply(desired())
+			r.at(time.Minute, workflows.DeleteUpdate, workflows.DeleteInput{})
+			after := r.takeBack(5*time.Minute, workflows.AbortUpdate)
+			r.start(6 * time.Minute)
+			want := []string{workflows.RefusedRunning, workflows.RefusedRunning, workflows.RefusedDeleting}
+			if len(got) < len(want) || !slices.Equal(got[:len(want)], want) {
+				t.Errorf("during three DELETEs: %q, want %q", got, want)
+			}
+			if refusal(after) != workflows.RefusedDeleting {
+				t.Errorf("after them: %v, want %s", after.rejected, workflows.RefusedDeleting)
+			}
+		})
+	}
+}
+
 // TestUndoDuringAStep checks that a deletion that is taken back while a step runs sends
 // nothing: neither the rest of the pass, nor the end of the management.
 func TestUndoDuringAStep(t *testing.T) {

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -165,15 +164,10 @@ func playApplyWhileDeleting(t *testing.T, s scenarios, r thing) {
 	s.Sim.Call(http.MethodPost, "/faults", armsim.Fault{ID: r.name, Method: http.MethodDelete, Path: r.id(), Gate: true}, nil)
 	s.MustCLI("delete", r.id(), "--yes")
 	// Until then an apply takes the deletion back.
-	s.Until(20*time.Second, "Azure has the DELETE", func() (bool, string) {
-		var faults []armsim.Fault
-		s.Sim.Call(http.MethodGet, "/faults", nil, &faults)
-		waiting := slices.ContainsFunc(faults, func(f armsim.Fault) bool { return f.ID == r.name && f.Waiting > 0 })
-		return waiting, fmt.Sprintf("%+v", faults)
-	})
+	s.untilHeld(r.name)
 	for _, flags := range [][]string{nil, {"--once"}, {"--wait"}} {
 		result := s.CLI(append([]string{"apply", "-f", s.Write(r.name+".yaml", r.manifest("large"))}, flags...)...)
-		if result.Code != 1 || !strings.Contains(result.Err, "refused: "+r.name+" is being deleted, and Azure may have accepted the DELETE: wait until it is deleted, then apply again") {
+		if result.Code != 1 || !strings.Contains(result.Err, "refused: "+r.name+" is being deleted, and a DELETE runs: apply again in some seconds, which takes the deletion back if Azure accepts none") {
 			t.Errorf("want exit code 1 and the reason of %s", result)
 		}
 	}

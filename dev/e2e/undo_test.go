@@ -3,10 +3,12 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/dev/internal/harness"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
@@ -59,25 +61,10 @@ func TestUndo(t *testing.T) {
 
 	w.MustCLI("delete", "--abort", owner)
 	w.UntilPhase(60*time.Second, owner, workflows.PhaseReady)
-	// A try of a deletion that runs just then may have sent a DELETE: the group's abort leaves
-	// it, and names the thing. It ends at the freeze, and the thing's own abort takes it back.
-	takenBack := 2
 	for _, r := range kept {
-		abandoned := false
-		w.UntilStatus(2*time.Minute, r.id(), "is Ready", func(status workflows.Status) bool {
-			if named := "Azure may have accepted the DELETE of"; !abandoned && status.Abortable {
-				group, err := w.Status(owner)
-				if abandoned = err == nil && strings.Contains(decisionsText(group), named); abandoned {
-					takenBack--
-				}
-			}
-			if abandoned && status.Abortable {
-				w.CLI("delete", "--abort", r.id()) // refused during the next try
-			}
-			return status.Phase == workflows.PhaseReady
-		})
+		w.UntilPhase(60*time.Second, r.id(), workflows.PhaseReady)
 	}
-	if status, err := w.Status(owner); err != nil || !strings.Contains(decisionsText(status), fmt.Sprintf("took back the deletions of %d resources in undo", takenBack)) {
+	if status, err := w.Status(owner); err != nil || !strings.Contains(decisionsText(status), "took back the deletions of 2 resources in undo") {
 		t.Errorf("the decisions of the group do not count what was taken back (%v):\n%s", err, decisionsText(status))
 	}
 
@@ -108,6 +95,51 @@ func TestUndo(t *testing.T) {
 	if deletes := w.Sim.Count(http.MethodDelete, sent.id()); deletes != 1 {
 		t.Errorf("the thing that is not frozen got %d DELETEs, want one", deletes)
 	}
+}
+
+// TestUndoDuringADelete takes the deletion of a group back while the DELETE of what is in it
+// runs. Azure refuses that one a moment later, so that everything stays.
+func TestUndoDuringADelete(t *testing.T) {
+	t.Parallel()
+	w := harness.New(t, binaries, harness.Options{})
+	w.StartWorker(harness.WorkerOptions{})
+	s := scenarios{w}
+	const owner = subscription + "/resourceGroups/during"
+	w.MustCLI("apply", "-f", w.Write("group.yaml", strings.Replace(groupIn, "name: first", "name: during", 1)), "--wait", "--timeout", "30s")
+	kept := thing{group: "during", name: "kept", interval: "1h"}
+	s.apply(kept, "small")
+	w.MustCLI("wait", "--all", "--timeout", "60s")
+
+	fault := armsim.Fault{ID: "refused", Method: http.MethodDelete, Path: kept.id(), Gate: true, Status: http.StatusConflict, Code: "ScopeLocked", Message: "locked"}
+	w.Sim.Call(http.MethodPost, "/faults", fault, nil)
+	w.MustCLI("delete", owner, "--cascade", "--yes")
+	s.untilHeld(fault.ID)
+	w.MustCLI("delete", "--abort", owner) // it asks again until the gate opens
+	if refused := w.CLI("delete", "--abort", kept.id()); refused.Code != 1 || !strings.Contains(refused.Err, "while a DELETE runs: repeat the command") {
+		t.Errorf("a deletion whose DELETE runs was taken back, or without a way out:\n%s", refused)
+	}
+	w.Sim.Call(http.MethodPost, "/faults/refused/release", nil, nil)
+
+	for _, id := range []string{owner, kept.id()} {
+		w.UntilPhase(60*time.Second, id, workflows.PhaseReady)
+	}
+	if status, err := w.Status(owner); err != nil || !strings.Contains(decisionsText(status), "took back the deletions of 1 resources in during") {
+		t.Errorf("the decisions of the group do not count what was taken back (%v):\n%s", err, decisionsText(status))
+	}
+	if deletes, left := w.Sim.Count(http.MethodDelete, kept.id()), len(stored(w, kept.id())); deletes != 1 || left != 1 {
+		t.Errorf("%d DELETEs, %d left; want one that was refused", deletes, left)
+	}
+}
+
+// untilHeld waits until the gate of a fault holds a request.
+func (s scenarios) untilHeld(fault string) {
+	s.T.Helper()
+	s.Until(60*time.Second, "the request that "+fault+" holds", func() (bool, string) {
+		var faults []armsim.Fault
+		s.Sim.Call(http.MethodGet, "/faults", nil, &faults)
+		held := slices.ContainsFunc(faults, func(f armsim.Fault) bool { return f.ID == fault && f.Waiting > 0 })
+		return held, fmt.Sprintf("%+v", faults)
+	})
 }
 
 // decisionsText returns the messages of the last decisions.
