@@ -80,9 +80,10 @@ func newConverters(options Options, keys keyring) *Converters {
 	return c
 }
 
-// Apply sets the converters of a client.
+// Apply sets the converters of a client, and encodes the memos of runs that continue as new.
 func (c *Converters) Apply(options *client.Options) {
 	options.DataConverter, options.FailureConverter = c.Data, c.Failure
+	c.withRenewedMemos(options)
 }
 
 // ApplyForWorker sets the converters of the client with which a worker polls. A failure
