@@ -61,8 +61,21 @@ func (b *blocking) FromPayloads(p *commonpb.Payloads, values ...any) error {
 	return orBlock(b.DataConverter.FromPayloads(p, values...))
 }
 
+// ToPayload converts a value, and panics where a codec of an embedder fails.
+func (b *blocking) ToPayload(value any) (*commonpb.Payload, error) {
+	p, err := b.DataConverter.ToPayload(value)
+	return p, orBlock(err)
+}
+
+// ToPayloads converts values, and panics where a codec of an embedder fails.
+func (b *blocking) ToPayloads(values ...any) (*commonpb.Payloads, error) {
+	p, err := b.DataConverter.ToPayloads(values...)
+	return p, orBlock(err)
+}
+
 // orBlock fails the workflow task of a missing key: the server repeats it until a worker
-// with the key takes it. Data that was altered fails it, too.
+// with the key takes it. Data that was altered fails it, too, and a codec of an embedder that
+// fails, in both directions.
 func orBlock(err error) error {
 	if missing, ok := errors.AsType[*MissingKeyError](err); ok {
 		panic(missing) //nolint:forbidigo // the SDK fails a workflow task by a panic alone

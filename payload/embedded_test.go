@@ -150,17 +150,25 @@ func TestCodecOutage(t *testing.T) {
 		t.Fatal(err)
 	}
 	down := embedded(t, payload.Options{Codecs: []converter.PayloadCodec{reversing{name: "kms", err: errors.New("503 from the key service")}}})
-	var suite testsuite.WorkflowTestSuite
-	env := suite.NewTestWorkflowEnvironment()
-	var panicked any
-	env.ExecuteWorkflow(func(ctx workflow.Context) error {
-		defer func() { panicked = recover() }()
-		inside := down.Data.(workflow.ContextAware).WithWorkflowContext(ctx)
-		var text string
-		return inside.FromPayload(input, &text)
-	})
-	if err, ok := panicked.(error); !ok || !strings.Contains(err.Error(), "503 from the key service") {
-		t.Errorf("the workflow task fails with %v", panicked)
+	for name, convert := range map[string]func(inside converter.DataConverter) error{
+		"one value read": func(c converter.DataConverter) error { var text string; return c.FromPayload(input, &text) },
+		"values read": func(c converter.DataConverter) error {
+			var text string
+			return c.FromPayloads(&commonpb.Payloads{Payloads: []*commonpb.Payload{input}}, &text)
+		},
+		"one value written": func(c converter.DataConverter) error { _, err := c.ToPayload("hello"); return err },
+		"values written":    func(c converter.DataConverter) error { _, err := c.ToPayloads("hello"); return err },
+	} {
+		var suite testsuite.WorkflowTestSuite
+		env := suite.NewTestWorkflowEnvironment()
+		var panicked any
+		env.ExecuteWorkflow(func(ctx workflow.Context) error {
+			defer func() { panicked = recover() }()
+			return convert(down.Data.(workflow.ContextAware).WithWorkflowContext(ctx))
+		})
+		if err, ok := panicked.(error); !ok || !strings.Contains(err.Error(), "503 from the key service") {
+			t.Errorf("%s: the workflow task fails with %v", name, panicked)
+		}
 	}
 	var text string
 	if err := down.Data.FromPayload(input, &text); err == nil || !strings.Contains(err.Error(), "503") {
