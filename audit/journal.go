@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 )
 
@@ -192,13 +193,15 @@ func (j *Journal) Pending() int {
 	return most
 }
 
-// Close writes what is pending until ctx is done, and closes the sinks. Lines that remain
-// are logged.
+// Close writes what is pending until ctx is done, and closes the sinks, all at once. Lines
+// that remain are logged.
 func (j *Journal) Close(ctx context.Context) {
 	if !j.IsOn() {
 		return
 	}
+	var group sync.WaitGroup
 	for _, q := range j.queues {
-		q.close(ctx)
+		group.Go(func() { q.close(ctx) })
 	}
+	group.Wait()
 }

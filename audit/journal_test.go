@@ -135,6 +135,49 @@ func TestContinue(t *testing.T) {
 	}
 }
 
+// stuck is a sink that does not return before it is released, as a pipe that nothing reads.
+type stuck struct{ released chan struct{} }
+
+func (stuck) Name() string { return "stuck" }
+func (stuck) Close() error { return nil }
+
+func (s stuck) Write(context.Context, []Line) error {
+	<-s.released
+	return nil
+}
+
+// TestStuckSink checks that a sink that does not return keeps no worker from ending, and that
+// the lines of another sink are written.
+func TestStuckSink(t *testing.T) {
+	t.Parallel()
+	healthy, hangs := &fake{}, stuck{make(chan struct{})}
+	journal := New(Options{Timeout: time.Millisecond, LetWrite: true, Count: healthy.count}, hangs, healthy)
+	finish, err := journal.Begin(t.Context(), Record{Key: "sent"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	finish(Record{Key: "sent", Result: ResultAccepted})
+	ended, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	closed := make(chan struct{})
+	go func() {
+		journal.Close(ended)
+		close(closed)
+	}()
+	select {
+	case <-closed:
+	case <-time.After(time.Minute):
+		t.Error("the worker does not end")
+	}
+	close(hangs.released)
+	<-closed
+	healthy.mu.Lock()
+	defer healthy.mu.Unlock()
+	if lost := healthy.counts[OutcomeLost]; lost != 2 || len(healthy.keys) != 2 {
+		t.Errorf("%d lines of the stuck sink are lost and the other one has %v, want two of each", lost, healthy.keys)
+	}
+}
+
 // TestNoJournal checks that a worker without an audit trail needs none.
 func TestNoJournal(t *testing.T) {
 	var journal *Journal

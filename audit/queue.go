@@ -19,6 +19,9 @@ const (
 	maxRetryDelay = 15 * time.Second
 	// maxSinkTime bounds one call of a sink.
 	maxSinkTime = 30 * time.Second
+	// maxStuckTime is how long the end of a worker waits for a call whose context has ended.
+	// A write to a pipe that nothing reads does not return.
+	maxStuckTime = time.Second
 )
 
 // entry is a line with the channel that is closed once it is written.
@@ -201,10 +204,24 @@ func (q *queue) close(ctx context.Context) {
 	case <-ctx.Done():
 	}
 	q.stop()
-	<-q.ended
-	for _, e := range q.pending {
+	timer := time.NewTimer(maxStuckTime)
+	defer timer.Stop()
+	returned := true
+	select {
+	case <-q.ended:
+	case <-timer.C:
+		returned = false
+	}
+	q.mu.Lock()
+	left := slices.Clone(q.pending)
+	q.mu.Unlock()
+	for _, e := range left {
 		q.options.Count(q.sink.Name(), OutcomeLost, 1)
 		q.options.Log.Error("an audit line is lost", "sink", q.sink.Name(), "line", string(e.line.JSON))
+	}
+	if !returned {
+		q.options.Log.Warn("an audit sink does not return; it stays open", "sink", q.sink.Name())
+		return
 	}
 	if err := q.sink.Close(); err != nil {
 		q.options.Log.Warn("cannot close an audit sink", "sink", q.sink.Name(), "error", err)
