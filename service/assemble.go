@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/armature-io/armature/activities"
@@ -180,12 +181,17 @@ func listen(address string) (net.Listener, error) {
 	return listener, nil
 }
 
+// close exports what the worker has not sent yet, audit trail and traces at once.
 func (p *process) close() {
-	closeJournal(p.journal)
+	var group sync.WaitGroup
+	group.Go(func() { closeJournal(p.journal) })
+	group.Go(func() {
+		if err := p.traces.Close(exportTimeout); err != nil {
+			p.log.Warn("cannot export the last traces", "error", err)
+		}
+	})
+	group.Wait()
 	p.temporal.Close()
-	if err := p.traces.Close(exportTimeout); err != nil {
-		p.log.Warn("cannot export the last traces", "error", err)
-	}
 	if p.listener != nil {
 		_ = p.listener.Close() // already closed if the HTTP server ran
 	}
