@@ -127,6 +127,7 @@ func TestValuesRefused(t *testing.T) {
 		"no mask key":       {"demo", "{maskKey: {existingSecret: ''}}", "maskKey.existingSecret is required", "a worker for Azure does not start without"},
 		"grace":             {"demo", "{worker: {terminationGracePeriodSeconds: 30}}", "40", "the worker takes stop-timeout and 10 s"},
 		"grace and timeout": {"demo", "{config: {stop-timeout: 2m}}", "at least 130", "a longer stop-timeout needs a longer grace period"},
+		"grace and audit":   {"mtls", "{config: {audit: {stdout: true}}}", "at least 80", "the last lines of the audit trail would be lost"},
 		"loopback":          {"demo", "{config: {http: {listen: '127.0.0.1:9464'}}}", "do not reach a loopback address", "every probe would fail"},
 		"no listener":       {"demo", "{config: {http: {listen: ''}}}", "probes need a port", "every probe would fail"},
 		"version twice":     {"mtls", "{versioning: {previous: [{buildId: v1.2.3, image: {tag: v1.2.3}}]}}", "is there twice", "both Deployments would have one name"},

@@ -171,3 +171,41 @@ func TestWithoutKey(t *testing.T) {
 		t.Error("a CLI without the key deleted a resource")
 	}
 }
+
+// TestKeyIsRemoved rotates the key, and moves all runs to another worker version: then
+// nothing that runs needs the former key, also what is paused, and what holds a freeze.
+func TestKeyIsRemoved(t *testing.T) {
+	t.Parallel()
+	w := harness.New(t, binaries, harness.Options{Converters: bothKeys(t)})
+	quickPolls(w)
+	s := scenarios{w}
+	s.putGroup("removed")
+	start := func(build, read, write string) *harness.Worker {
+		env := keyEnv(read, write)
+		w.Env = append(w.Env, env...)
+		return w.StartWorker(harness.WorkerOptions{Env: append(env, "ARMATURE_WORKER_DEPLOYMENT=keys", "ARMATURE_WORKER_BUILD_ID="+build)})
+	}
+	former := start("one", "a", "a")
+	active, paused := thing{"removed", "active", "1h"}, thing{"removed", "paused", "1h"}
+	for _, r := range []thing{active, paused} {
+		sendAll(w, "apply", "-f", w.Write(r.name+".yaml", r.manifest("small")), "--wait", "--timeout", "2m")
+	}
+	w.MustCLI("pause", paused.id(), "--reason", "test")
+	w.MustCLI("freeze", "-l", "stage=none", "--reason", "test")
+	former.Stop()
+
+	rotated := []*harness.Worker{start("one", "ab", "b"), start("two", "ab", "b")}
+	w.MustCLI("rollout", "promote", "two", "--now")
+	if result := w.CLI("rollout", "status", "--wait", "--timeout", "3m"); result.Code != 0 {
+		t.Fatalf("not everything moved: %s", result)
+	}
+	for _, worker := range rotated {
+		worker.Stop()
+	}
+	start("two", "b", "b")
+	for _, args := range [][]string{{"get"}, {"describe", "paused"}, {"replay", "--all"}, {"reconcile", active.id(), "--wait", "--timeout", "2m"}, {"resume", paused.id()}, {"unfreeze", "-l", "stage=none"}} {
+		if result := w.CLI(args...); result.Code != 0 {
+			t.Errorf("without the former key: %s", result)
+		}
+	}
+}

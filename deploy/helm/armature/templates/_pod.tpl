@@ -160,7 +160,8 @@ spec:
   {{- end }}
 {{- end -}}
 
-{{/* The grace period, at least stop-timeout and 10 s. */}}
+{{/* The grace period, at least stop-timeout and 10 s, with an audit trail 20 s more: its last
+lines may wait for their destination. */}}
 {{- define "armature.grace" -}}
 {{- $grace := int .root.Values.worker.terminationGracePeriodSeconds -}}
 {{- $stop := get .config "stop-timeout" | default "30s" -}}
@@ -168,9 +169,10 @@ spec:
 {{- fail (printf "config.stop-timeout is %q: write one number and unit, such as 45s or 2m" $stop) -}}
 {{- end -}}
 {{- $unit := get (dict "s" 1 "m" 60 "h" 3600) (regexFind "[smh]$" $stop) -}}
-{{- $need := add 10 (mul (regexFind "^[0-9]+" $stop | int) $unit) | int -}}
+{{- $more := ternary 30 10 (not (empty (get .config "audit"))) -}}
+{{- $need := add $more (mul (regexFind "^[0-9]+" $stop | int) $unit) | int -}}
 {{- if lt $grace $need -}}
-{{- fail (printf "worker.terminationGracePeriodSeconds is %d: a stop takes up to stop-timeout (%s) and 10 s, so at least %d" $grace $stop $need) -}}
+{{- fail (printf "worker.terminationGracePeriodSeconds is %d: a stop takes up to stop-timeout (%s) and %d s, so at least %d" $grace $stop $more $need) -}}
 {{- end -}}
 {{- $grace -}}
 {{- end -}}
