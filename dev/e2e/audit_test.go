@@ -47,7 +47,9 @@ func TestRecordAudited(t *testing.T) {
 	})
 	s.Record(r.id(), "audited")
 	s.RecordWorkflow(workflows.FreezeWorkflowID, "", "audited-freezes")
-	checkAudit(t, s, folder, "audited")
+	if open := checkAudit(t, s, folder, "audited"); open > 0 {
+		t.Errorf("%d requests have no outcome, although no worker was lost", open)
+	}
 	events := eventsOf(t, folder)
 	for event, want := range map[audit.Event]int{
 		audit.EventApply: 1, audit.EventFreeze: 1, audit.EventUnfreeze: 1, audit.EventPause: 1, audit.EventResume: 1, audit.EventDelete: 1, audit.EventRefusal: 1,

@@ -241,8 +241,9 @@ func visibilityKept(w *harness.World, workers []*harness.Worker) {
 		if code != http.StatusOK {
 			w.T.Fatalf("/metrics returns %d", code)
 		}
-		for line := range strings.Lines(grep(metrics, "temporal_request_resource_exhausted")) {
-			// A busy workflow is no limit: a slow machine holds its lock for long.
+		for line := range strings.Lines(grep(metrics, "request_resource_exhausted")) {
+			// Of requests and long polls. A busy workflow is no limit: a slow machine holds its lock
+			// for long.
 			if strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "#") && !strings.Contains(line, `cause="BusyWorkflow"`) {
 				w.T.Errorf("Temporal refused requests for a limit:\n%s", line)
 			}

@@ -91,7 +91,8 @@ func measureCreate(w *harness.World, figures Figures, applying time.Duration) {
 	for size := range sizes() {
 		w.UntilPhase(timeout, steady(size), workflows.PhaseReady)
 	}
-	figures["requests.first.owner_get"] = float64(max(1, w.Sim.Count(http.MethodGet, group)-int(applying/sharedReading)))
+	reads := w.Sim.Count(http.MethodGet, group)
+	figures["requests.first.owner_get"] = float64(reads - min(max(reads-1, 0), int(applying/sharedReading)))
 	w.UntilWoken(created)
 	history := w.History(created)
 	figures["history.create.events"] = float64(len(history.GetEvents()))
