@@ -64,7 +64,11 @@ func (a *app) history(ctx context.Context, name, since string, output cli.Format
 	if err != nil {
 		return err
 	}
-	records := trail.Read(converters.Data, runs, from)
+	reading := &backend.Reading{DataConverter: converters.Data}
+	records := trail.Read(reading, runs, from)
+	if err := reading.Unreadable(); err != nil {
+		return err
+	}
 	if output.IsMachine() {
 		if records == nil {
 			records = []audit.Record{}

@@ -1,6 +1,7 @@
 package starter
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"path/filepath"
@@ -8,13 +9,21 @@ import (
 	"testing"
 
 	"github.com/armature-io/armature/audit"
+	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/replay"
 	"github.com/armature-io/armature/starter/internal/trail"
+	"github.com/armature-io/armature/workflows"
+	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	updatepb "go.temporal.io/api/update/v1"
 )
 
-// Runs returns the recorded deletion for every workflow.
+// Runs returns the histories of the world, or a recorded deletion, for every workflow.
 func (f *fakeTemporal) Runs(ctx context.Context, workflowID string) ([]trail.Run, error) {
+	if f.histories != nil {
+		return f.histories, nil
+	}
 	sources, err := replay.Files([]string{filepath.Join(recordedHistories, "deleted.json")})
 	if err != nil {
 		return nil, err
@@ -62,5 +71,30 @@ func TestHistory(t *testing.T) {
 		if code := w.run(args...); code == cli.ExitOK {
 			t.Errorf("%v is accepted", args)
 		}
+	}
+}
+
+// TestHistoryWithoutKey checks that a history that lacks what cannot be read is not shown: it
+// would look complete.
+func TestHistoryWithoutKey(t *testing.T) {
+	encrypted, err := payload.New(payload.Options{Keys: []payload.Key{{ID: "former", Secret: bytes.Repeat([]byte{1}, payload.KeySize)}}, WriteKey: "former"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	input, err := encrypted.Data.ToPayloads(workflows.PauseInput{By: "ada@laptop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld()
+	w.temporal.histories = []trail.Run{{WorkflowID: "w", RunID: "run", Events: []*historypb.HistoryEvent{{
+		EventId: 2, EventType: enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED,
+		Attributes: &historypb.HistoryEvent_WorkflowExecutionUpdateAcceptedEventAttributes{
+			WorkflowExecutionUpdateAcceptedEventAttributes: &historypb.WorkflowExecutionUpdateAcceptedEventAttributes{
+				AcceptedRequest: &updatepb.Request{Input: &updatepb.Input{Name: workflows.PauseUpdate, Args: input}},
+			},
+		},
+	}}}}
+	if code := w.run("history", cluster); code != cli.ExitBadInput || !strings.Contains(w.err.String(), "encrypted with the key former") || w.out.Len() > 0 {
+		t.Errorf("exit code %d, want %d and the key:\n%s%s", code, cli.ExitBadInput, w.out, w.err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/trail"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
 )
@@ -65,6 +66,8 @@ type fakeTemporal struct {
 	moves map[string]activities.MoveResourceResult
 	moved []activities.MoveResourceInput
 	runs  []string
+	// histories are those of every workflow, nil for a recorded deletion.
+	histories []trail.Run
 	// asked counts the status queries, read the records that are read alone.
 	asked   int
 	read    int

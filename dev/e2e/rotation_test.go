@@ -154,7 +154,7 @@ func TestWithoutKey(t *testing.T) {
 	before := thing{group: "before", name: "before", interval: "0"}
 	w.Write("before.yaml", before.manifest("small"))
 	for _, args := range [][]string{
-		{"get"}, {"describe", "early"}, {"why", "early"}, {"get", early.id()}, {"apply", "-f", "before.yaml"}, {"delete", "--yes", early.id()},
+		{"get"}, {"describe", "early"}, {"why", "early"}, {"get", early.id()}, {"history", early.id()}, {"apply", "-f", "before.yaml"}, {"delete", "--yes", early.id()},
 		{"plan", "-f", "before.yaml"}, {"reconcile", "--all"}, {"doctor"},
 	} {
 		for name, env := range map[string][]string{"no keys": nil, "another key": other} {

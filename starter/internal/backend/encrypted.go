@@ -6,8 +6,10 @@ import (
 
 	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/starter/internal/cli"
+	commonpb "go.temporal.io/api/common/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/converter"
 )
 
 // unreadable returns the error of payloads with a key that is not configured here, as every
@@ -52,3 +54,30 @@ func (c *Client) checkWrite(ctx context.Context) error {
 	})
 	return c.writeErr
 }
+
+// Reading is a data converter that keeps the first payload with a key that is not configured
+// here: what is read from histories must not look complete without it.
+type Reading struct {
+	converter.DataConverter
+	missing error
+}
+
+// FromPayload converts a payload.
+func (r *Reading) FromPayload(p *commonpb.Payload, value any) error {
+	return r.note(r.DataConverter.FromPayload(p, value))
+}
+
+// FromPayloads converts payloads.
+func (r *Reading) FromPayloads(p *commonpb.Payloads, values ...any) error {
+	return r.note(r.DataConverter.FromPayloads(p, values...))
+}
+
+func (r *Reading) note(err error) error {
+	if r.missing == nil && is[*payload.MissingKeyError](err) {
+		r.missing = fmt.Errorf("a part of its histories is %w", err)
+	}
+	return err
+}
+
+// Unreadable returns the error of the payload, nil for none.
+func (r *Reading) Unreadable() error { return unreadable(r.missing) }
