@@ -8,14 +8,13 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/audit"
 	"github.com/armature-io/armature/config"
+	"github.com/armature-io/armature/internal/tracing/otlp"
 )
 
 // maxAuditClose is how long the end of a worker waits for lines that are not written yet.
@@ -48,7 +47,7 @@ func newJournal(settings config.Audit, version string, stdout io.Writer, metrics
 		add("audit.url", sink, err)
 	}
 	if settings.OTLP != "" {
-		sink, err := audit.NewCollector(settings.OTLP, version, client, collectorHeaders(os.Getenv))
+		sink, err := newCollector(settings.OTLP, version, client)
 		add("audit.otlp", sink, err)
 	}
 	if err := errors.Join(problems...); err != nil {
@@ -83,18 +82,14 @@ func newEndpoint(settings config.Audit, client *http.Client, metrics *metrics, l
 	})
 }
 
-// collectorHeaders returns the headers that the standard variables of OpenTelemetry state:
-// name=value, separated by commas, with values as in URLs.
-func collectorHeaders(env func(string) string) http.Header {
-	headers := http.Header{}
-	stated := cmp.Or(env("OTEL_EXPORTER_OTLP_LOGS_HEADERS"), env("OTEL_EXPORTER_OTLP_HEADERS"))
-	for pair := range strings.SplitSeq(stated, ",") {
-		name, value, found := strings.Cut(pair, "=")
-		if decoded, err := url.PathUnescape(strings.TrimSpace(value)); found && err == nil {
-			headers.Set(strings.TrimSpace(name), decoded)
-		}
+// newCollector returns the sink for audit.otlp, with the headers that the standard variables
+// of OpenTelemetry state.
+func newCollector(target, version string, client *http.Client) (audit.Sink, error) {
+	headers, err := otlp.Headers(cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_LOGS_HEADERS"), os.Getenv("OTEL_EXPORTER_OTLP_HEADERS")))
+	if err != nil {
+		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_HEADERS: %w", err)
 	}
-	return headers
+	return audit.NewCollector(target, version, client, headers) //nolint:wrapcheck // the caller names the setting
 }
 
 // journalOf returns the hook of the ARM client for an audit trail, nil without one.

@@ -97,6 +97,9 @@ func isOn(lookup func(string) (string, bool)) (bool, error) {
 // newExporter returns the exporter for the protocol of the variables. It reads the rest of
 // them by itself.
 func newExporter(ctx context.Context, lookup func(string) (string, bool)) (trace.SpanExporter, error) {
+	if err := check(lookup); err != nil {
+		return nil, err
+	}
 	traces, _ := lookup("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
 	all, _ := lookup("OTEL_EXPORTER_OTLP_PROTOCOL")
 	var client otlptrace.Client

@@ -1,10 +1,14 @@
 package otlp_test
 
 import (
+	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/armature-io/armature/internal/tracing/otlp"
+	"github.com/google/go-cmp/cmp"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 )
@@ -39,6 +43,48 @@ func TestOpen(t *testing.T) {
 				t.Errorf("the error is %v, want %q: %s", err, c.problem, c.reason)
 			}
 		})
+	}
+}
+
+// TestVariables checks that a variable that the exporter would print and ignore turns the
+// start into an error, which does not have the value of a header.
+func TestVariables(t *testing.T) {
+	folder := t.TempDir()
+	empty := filepath.Join(folder, "empty.pem")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		reason, variable, value, want string
+	}{
+		"header":           {"the form of the standard", "HEADERS", "authorization=Bearer%20planted, x-tenant=a", ""},
+		"header of HTTP":   {"a colon is a common mistake", "HEADERS", "Authorization: Bearer planted", "header 1 is not NAME=VALUE"},
+		"second header":    {"the position helps", "TRACES_HEADERS", "x-tenant=a,planted", "OTEL_EXPORTER_OTLP_TRACES_HEADERS: header 2"},
+		"encoding":         {"the value would be dropped", "HEADERS", "key=planted%zz", "header 1"},
+		"line break":       {"no header can have one", "HEADERS", "key=planted%0Aother", "header 1"},
+		"endpoint":         {"a host alone is no URL", "ENDPOINT", "collector:4318", "must be the URL of a collector"},
+		"endpoint is none": {"it would be ignored", "TRACES_ENDPOINT", "http://[::1", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"},
+		"authority":        {"the system's would be trusted instead", "CERTIFICATE", filepath.Join(folder, "none.pem"), "no such file"},
+		"no authority":     {"the same", "CERTIFICATE", empty, "no certificate in"},
+		"timeout":          {"it is a number", "TIMEOUT", "10s", "milliseconds"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			variables := map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_" + c.variable: c.value}
+			for variable, value := range variables {
+				t.Setenv(variable, value)
+			}
+			_, err := otlp.Open(t.Context(), otlp.Options{Lookup: func(name string) (string, bool) { value, set := variables[name]; return value, set }})
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("the error is %v, want %q: %s", err, c.want, c.reason)
+			}
+			if err != nil && strings.Contains(err.Error(), "planted") {
+				t.Errorf("the error has the value: %v", err)
+			}
+		})
+	}
+	headers, err := otlp.Headers("authorization=Bearer%20t, x-tenant=a,")
+	if diff := cmp.Diff(http.Header{"Authorization": {"Bearer t"}, "X-Tenant": {"a"}}, headers); diff != "" || err != nil {
+		t.Errorf("the headers (%v, -want +got):\n%s", err, diff)
 	}
 }
 
