@@ -141,6 +141,9 @@ func protect(verifier *caller.Verifier, log *slog.Logger) func(http.Handler) htt
 			attributes := []any{"path", r.URL.Path, "namespace", r.Header.Get("X-Namespace"), "origin", r.Header.Get("Origin"), "from", r.RemoteAddr}
 			if err != nil {
 				status := refuse(w, err)
+				if denied, ok := errors.AsType[*caller.NotAllowedError](err); ok {
+					attributes = append(attributes, "issuer", denied.Caller.Issuer, "subject", denied.Caller.Subject)
+				}
 				log.Warn("request refused", append(attributes, "status", status, "error", err)...)
 				return
 			}

@@ -153,7 +153,7 @@ func TestGuardCodecCallers(t *testing.T) {
 		})
 	}
 	text := stderr.String()
-	if !has(text, `"subject":"ann"`, `"namespace":"prod"`, `"status":401`, `it expired at`) || strings.Contains(text, good) || strings.Contains(text, codecSecret) {
+	if !has(text, `"subject":"ann"`, `"subject":"eve"`, `"namespace":"prod"`, `"status":401`, `it expired at`) || strings.Contains(text, good) || strings.Contains(text, codecSecret) {
 		t.Errorf("the log of requests:\n%s", text)
 	}
 }
