@@ -24,9 +24,12 @@ type UIOptions struct {
 	Port, CodecPort int
 	// Namespace is the namespace that the Web UI opens; "" means [Namespace].
 	Namespace string
-	// NoCodec shows payloads as stored: the codec server runs, but the Web UI does not
-	// use it.
-	NoCodec bool
+	// Codec is what the Web UI knows of a codec server. Nil means the one that StartUI
+	// starts; an empty one shows payloads as stored.
+	Codec *uiconfig.Codec
+	// Login is where users log in, nil for a Web UI without login. Its callback is
+	// [UI.Callback].
+	Login *uiconfig.AuthProvider
 }
 
 // UI is a running Temporal Web UI with its codec server.
@@ -36,7 +39,6 @@ type UI struct {
 	port      int
 	codecPort int
 	namespace string
-	noCodec   bool
 }
 
 // StartUI starts the codec server and the Web UI of the Temporal server at
@@ -47,7 +49,7 @@ func StartUI(ctx context.Context, temporalAddress string, options UIOptions) (*U
 		return nil, fmt.Errorf("start web ui: %w", err)
 	}
 	defer reserved.Release() // both listen by then
-	u := &UI{port: reserved.Numbers[0], codecPort: reserved.Numbers[1], namespace: options.Namespace, noCodec: options.NoCodec}
+	u := &UI{port: reserved.Numbers[0], codecPort: reserved.Numbers[1], namespace: options.Namespace}
 	if u.namespace == "" {
 		u.namespace = Namespace
 	}
@@ -56,7 +58,7 @@ func StartUI(ctx context.Context, temporalAddress string, options UIOptions) (*U
 		Handler:           payload.Handler(u.origins()...),
 		ReadHeaderTimeout: 10 * time.Second,
 	}
-	u.ui = uiserver.NewServer(uioptions.WithConfigProvider(u.config(temporalAddress)))
+	u.ui = uiserver.NewServer(uioptions.WithConfigProvider(u.config(temporalAddress, options)))
 	failed := make(chan error, 2)
 	go func() { failed <- u.codec.ListenAndServe() }()
 	go func() { failed <- u.ui.Start() }()
@@ -67,7 +69,7 @@ func StartUI(ctx context.Context, temporalAddress string, options UIOptions) (*U
 	return u, nil
 }
 
-func (u *UI) config(temporalAddress string) *uiconfig.Config {
+func (u *UI) config(temporalAddress string, options UIOptions) *uiconfig.Config {
 	c := &uiconfig.Config{
 		TemporalGRPCAddress: temporalAddress,
 		Host:                loopback,
@@ -79,8 +81,13 @@ func (u *UI) config(temporalAddress string) *uiconfig.Config {
 		HideLogs:            true,
 		DisableNewsFetch:    true,
 	}
-	if u.noCodec {
-		c.Codec.Endpoint = ""
+	if options.Codec != nil {
+		c.Codec = *options.Codec
+	}
+	if options.Login != nil {
+		login := *options.Login
+		login.CallbackURL = u.Callback()
+		c.Auth = uiconfig.Auth{Enabled: true, Providers: []uiconfig.AuthProvider{login}}
 	}
 	return c
 }
@@ -92,6 +99,13 @@ func (u *UI) origins() []string {
 
 // Address returns the URL of the Web UI, http://host:port.
 func (u *UI) Address() string { return "http://" + freeport.Address(u.port) }
+
+// LoginAddress returns the URL at which users open a Web UI with a login. It differs from
+// the site of issuers at 127.0.0.1, as sites do in production: cookies depend on it.
+func (u *UI) LoginAddress() string { return u.origins()[1] }
+
+// Callback returns the URL to which an issuer sends users back after their login.
+func (u *UI) Callback() string { return u.LoginAddress() + "/auth/sso/callback" }
 
 // CodecAddress returns the URL of the codec server, http://host:port.
 func (u *UI) CodecAddress() string { return "http://" + freeport.Address(u.codecPort) }

@@ -25,10 +25,11 @@ type browser struct {
 	ctx context.Context
 }
 
-// openBrowser starts Chromium; it ends with the test.
-func openBrowser(t testing.TB) *browser {
+// openBrowser starts Chromium, with no cookies and no local storage; it ends with the test.
+func openBrowser(t testing.TB, more ...chromedp.ExecAllocatorOption) *browser {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(os.Getenv(chromiumVariable)))
+	options = append(options, more...)
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // Chromium refuses its sandbox to root
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
+	uiconfig "github.com/temporalio/ui-server/v2/server/config"
 
 	"github.com/armature-io/armature/dev/internal/harness"
 	"github.com/armature-io/armature/dev/temporaldev"
@@ -121,7 +122,7 @@ func (s story) body() {
 // tests the codec server.
 func (s story) noCodec() {
 	s.T.Helper()
-	ui, err := temporaldev.StartUI(s.T.Context(), s.Temporal.Address(), temporaldev.UIOptions{NoCodec: true})
+	ui, err := temporaldev.StartUI(s.T.Context(), s.Temporal.Address(), temporaldev.UIOptions{Codec: &uiconfig.Codec{}})
 	if err != nil {
 		s.T.Fatal(err)
 	}

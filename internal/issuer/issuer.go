@@ -1,5 +1,5 @@
 // Package issuer is an OpenID Connect issuer for tests: it publishes keys and signs tokens,
-// also those that no honest issuer would sign.
+// also those that no honest issuer would sign, and logs users of registered applications in.
 package issuer
 
 import (
@@ -27,14 +27,18 @@ type Issuer struct {
 	URL string
 	// KeyRequests counts the requests for keys.
 	KeyRequests atomic.Int64
+	// Refreshes counts the refresh tokens that applications sent.
+	Refreshes atomic.Int64
 	// Down makes each answer a 503.
 	Down atomic.Bool
 
-	t    testing.TB
-	mu   sync.Mutex
-	key  *rsa.PrivateKey
-	kid  string
-	turn int
+	t            testing.TB
+	mu           sync.Mutex
+	key          *rsa.PrivateKey
+	kid          string
+	turn         int
+	applications map[string]Application
+	sessions     map[string]session
 }
 
 // Start serves an issuer until the test ends.
@@ -44,12 +48,17 @@ func Start(t testing.TB) *Issuer {
 	i.Rotate()
 	mux := http.NewServeMux()
 	mux.HandleFunc("/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
-		i.write(w, map[string]any{"issuer": i.URL, "jwks_uri": i.URL + "/keys", "id_token_signing_alg_values_supported": []string{"RS256"}})
+		i.write(w, map[string]any{
+			"issuer": i.URL, "jwks_uri": i.URL + "/keys", "id_token_signing_alg_values_supported": []string{"RS256"},
+			"authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token",
+		})
 	})
 	mux.HandleFunc("/keys", func(w http.ResponseWriter, _ *http.Request) {
 		i.KeyRequests.Add(1)
 		i.write(w, map[string]any{"keys": []any{i.jwk()}})
 	})
+	mux.HandleFunc("/authorize", i.authorize)
+	mux.HandleFunc("POST /token", i.exchange)
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	i.URL = server.URL

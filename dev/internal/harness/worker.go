@@ -54,7 +54,7 @@ func (w *World) StartWorker(options WorkerOptions) *Worker {
 		w.T.Fatal(err)
 	}
 	defer func() { _ = file.Close() }()
-	health := w.freeAddress()
+	health := w.FreeAddress()
 	env := append(w.environment(w.Sim.environment()...), "ARMATURE_HTTP_LISTEN="+health, "ARMATURE_REREAD_WINDOW=3s")
 	worker := &Worker{world: w, health: health, log: file.Name(), exited: make(chan struct{})}
 	worker.command = exec.Command(options.Binary, options.Args...)
@@ -189,9 +189,9 @@ func (k *Worker) end() {
 	}
 }
 
-// freeAddress returns a loopback address that stays reserved until the end of the
+// FreeAddress returns a loopback address that stays reserved until the end of the
 // test, because a worker may listen late.
-func (w *World) freeAddress() string {
+func (w *World) FreeAddress() string {
 	w.T.Helper()
 	ports, err := freeport.Reserve(0)
 	if err != nil {
