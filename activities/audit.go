@@ -20,9 +20,9 @@ import (
 // keep one.
 type Cause struct {
 	// By is the user that applied the spec, or requested the write, as the client named
-	// it. Subject is the one that was verified, nil for none.
+	// it. Request is the key of that request in the audit trail, "" for runs from before it.
 	By      string          `json:"by,omitempty"`
-	Subject *audit.Subject  `json:"subject,omitempty"`
+	Request string          `json:"request,omitempty"`
 	Reason  resource.Reason `json:"reason,omitempty"`
 	Message string          `json:"message,omitempty"`
 	// Differences are what the write removes, masked; More counts those beyond the bound.
@@ -81,19 +81,17 @@ func (s *writeStep) writeRecord(write arm.JournaledWrite) audit.Record {
 	record.Generation, record.CorrelationID = s.generation, cmp.Or(write.CorrelationID, record.CorrelationID)
 	record.Reason, record.Message = string(s.cause.Reason), secrets.Scrub(s.cause.Message, nil)
 	record.Differences, record.MoreDifferences = audit.Differences(s.cause.Differences), s.cause.More
-	record.By = s.subject()
+	record.By, record.Request = s.subject(), s.cause.Request
 	return record
 }
 
-// subject returns the origin of the writes of the step: the key that signed them, the
-// subject that was verified, or what the client stated; nil for nothing.
+// subject returns the origin of the writes of the step: the key that signed them, or what
+// the client stated; nil for nothing.
 func (s *writeStep) subject() *audit.Subject {
 	stated := s.cause.By
 	switch key := s.signedWith(); {
 	case key != "":
 		return signedBy(key, stated)
-	case s.cause.Subject != nil:
-		return s.cause.Subject
 	case stated != "":
 		return &audit.Subject{Name: stated}
 	}

@@ -124,10 +124,11 @@ func (a *Activities) auditRefusal(ctx context.Context, args []any, result any) {
 	record.Generation, record.Reason = found.generation, string(found.verdict.Reason)
 	record.Message = secrets.Scrub(found.verdict.Message, nil)
 	record.Differences, record.MoreDifferences = audit.Differences(found.verdict.Differences), found.verdict.More
-	if cause := found.cause; cause != nil && cause.Subject != nil {
-		record.By = cause.Subject
-	} else if cause != nil && cause.By != "" {
-		record.By = &audit.Subject{Name: cause.By}
+	if cause := found.cause; cause != nil {
+		record.Request = cause.Request
+		if cause.By != "" {
+			record.By = &audit.Subject{Name: cause.By}
+		}
 	}
 	if err := a.Audit.Write(ctx, record); err != nil {
 		a.Log.WarnContext(ctx, "cannot write the audit line of a refusal yet", "id", record.ID, "reason", record.Reason, "error", err)

@@ -65,7 +65,7 @@ func (a *Activities) RecordRequests(ctx context.Context, in RecordRequestsInput)
 // requestRecord returns the record of one request.
 func (a *Activities) requestRecord(step audit.Step, desired *resource.Desired, request UserRequest) audit.Record {
 	record := audit.Record{
-		Key:  audit.Key(string(request.Event), step.WorkflowID, request.UpdateID),
+		Key:  audit.RequestKey(request.Event, step.WorkflowID, request.UpdateID),
 		Time: request.At, Event: request.Event, Result: audit.ResultRequested,
 		Generation: request.Generation, Missed: request.Missed, ID: request.Selector,
 		Reason: secrets.Scrub(request.Reason, nil), Message: secrets.Scrub(request.Text, nil),

@@ -21,6 +21,12 @@ func Key(parts ...string) string {
 	return id.String()
 }
 
+// RequestKey returns the key of a request of a user: the same for the message that brought
+// it and for its effect. A message is named by the ID of its update.
+func RequestKey(event Event, workflowID, messageID string) string {
+	return Key(string(event), workflowID, messageID)
+}
+
 // Step identifies an attempt of a step.
 type Step struct {
 	WorkflowID, RunID, Activity, ActivityID string

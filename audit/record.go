@@ -38,13 +38,15 @@ type Result string
 
 // The results. Sending is written before a request leaves: where no other line with its
 // key follows, the worker was lost, and Azure may have received the request. Unknown
-// means the same, with an answer that proves nothing.
+// means the same, with an answer that proves nothing. Received is written when a request of
+// a user arrives whose sender was verified; Requested once it has an effect.
 const (
 	ResultSending   Result = "sending"
 	ResultAccepted  Result = "accepted"
 	ResultRefused   Result = "refused"
 	ResultUnknown   Result = "unknown"
 	ResultNotSent   Result = "not-sent"
+	ResultReceived  Result = "received"
 	ResultRequested Result = "requested"
 )
 
@@ -69,8 +71,6 @@ const (
 	MethodSignature = "signature"
 	// MethodOIDC is the subject of an identity token.
 	MethodOIDC = "oidc"
-	// MethodTemporal is the principal that the Temporal server computed.
-	MethodTemporal = "temporal"
 )
 
 // String returns the name, with "(unverified)" where that is so.
@@ -131,6 +131,9 @@ type Record struct {
 	MoreDifferences int          `json:"moreDifferences,omitempty"`
 	Generation      int64        `json:"generation,omitempty"`
 	By              *Subject     `json:"by,omitempty"`
+	// Request is the key of the request of a user that caused a write or its refusal, ""
+	// where no user named in By requested it.
+	Request string `json:"request,omitempty"`
 	// CorrelationID is the correlation ID in Azure's activity log, RequestID ARM's
 	// x-ms-request-id. ARM receives Key as x-ms-client-request-id.
 	CorrelationID string `json:"correlationId,omitempty"`
@@ -167,19 +170,26 @@ func newLine(r Record, now time.Time) (Line, error) {
 }
 
 // Deduplicate returns one record for each key, in the order of the first lines. The last
-// record of a key counts, except that one with an outcome outlasts one without.
+// record of a key counts, except that one with an outcome outlasts one without, and that a
+// verified subject outlasts one that is not.
 func Deduplicate(records []Record) []Record {
 	at := map[string]int{}
 	var list []Record
 	for _, r := range records {
 		i, known := at[r.Key]
-		switch {
-		case !known:
+		if !known {
 			at[r.Key] = len(list)
 			list = append(list, r)
-		case r.Result != ResultSending:
+			continue
+		}
+		by := r.By
+		if first := list[i].By; by == nil || first != nil && first.Verified && !by.Verified {
+			by = first
+		}
+		if r.Result != ResultSending && r.Result != ResultReceived {
 			list[i] = r
 		}
+		list[i].By = by
 	}
 	return list
 }

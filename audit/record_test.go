@@ -97,15 +97,20 @@ func TestKeys(t *testing.T) {
 // TestDeduplicate checks which of several lines with one key counts.
 func TestDeduplicate(t *testing.T) {
 	line := func(key string, result Result) Record { return Record{Key: key, Result: result} }
+	by := func(result Result, verified bool) Record {
+		return Record{Key: "a", Result: result, By: &Subject{Name: "ann", Verified: verified}}
+	}
 	cases := map[string]struct {
 		reason string
 		lines  []Record
 		want   []Record
 	}{
-		"End":      {"the end replaces the announcement", []Record{line("a", ResultSending), line("a", ResultAccepted)}, []Record{line("a", ResultAccepted)}},
-		"Late":     {"an announcement that is written again does not replace the end", []Record{line("a", ResultAccepted), line("a", ResultSending)}, []Record{line("a", ResultAccepted)}},
-		"Order":    {"records stay in the order of their first lines", []Record{line("a", ResultSending), line("b", ResultAccepted), line("a", ResultRefused)}, []Record{line("a", ResultRefused), line("b", ResultAccepted)}},
-		"Repeated": {"a line that a sink wrote twice is one record", []Record{line("a", ResultAccepted), line("a", ResultAccepted)}, []Record{line("a", ResultAccepted)}},
+		"End":           {"the end replaces the announcement", []Record{line("a", ResultSending), line("a", ResultAccepted)}, []Record{line("a", ResultAccepted)}},
+		"Late":          {"an announcement that is written again does not replace the end", []Record{line("a", ResultAccepted), line("a", ResultSending)}, []Record{line("a", ResultAccepted)}},
+		"Order":         {"records stay in the order of their first lines", []Record{line("a", ResultSending), line("b", ResultAccepted), line("a", ResultRefused)}, []Record{line("a", ResultRefused), line("b", ResultAccepted)}},
+		"Verified":      {"the effect of a message keeps its verified sender", []Record{by(ResultReceived, true), by(ResultRequested, false)}, []Record{by(ResultRequested, true)}},
+		"Verified late": {"two sinks have no common order", []Record{by(ResultRequested, false), by(ResultReceived, true)}, []Record{by(ResultRequested, true)}},
+		"Repeated":      {"a line that a sink wrote twice is one record", []Record{line("a", ResultAccepted), line("a", ResultAccepted)}, []Record{line("a", ResultAccepted)}},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

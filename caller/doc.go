@@ -2,6 +2,6 @@
 // tokens by the keys that their issuer publishes, and decides by claims which subjects are
 // allowed. The codec server uses it, and workers of embedders that authorize messages may.
 //
-// The package must not know what a request asks for, and imports no other package of
+// The package must not know what a request asks for, and imports no other room of
 // Armature.
 package caller

@@ -113,7 +113,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Caller, error) {
 		return Caller{}, &RefusedError{"there is none"}
 	}
 	if len(token) > maxTokenSize {
-		return Caller{}, &RefusedError{fmt.Sprintf("it has %d bytes, at most %d are accepted", len(token), maxTokenSize)}
+		return Caller{}, tooLarge(token)
 	}
 	provider, err := v.discover(ctx)
 	if err != nil {
@@ -140,6 +140,10 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Caller, error) {
 		return Caller{}, &NotAllowedError{Caller: caller, Allow: v.options.Allow}
 	}
 	return caller, nil
+}
+
+func tooLarge(token string) error {
+	return &RefusedError{fmt.Sprintf("it has %d bytes, at most %d are accepted", len(token), maxTokenSize)}
 }
 
 // checkClaims checks what the library leaves to its users.
@@ -247,8 +251,11 @@ const maxErrorLength = 300
 
 // plain returns the text of an error on one line, without the name of the library.
 func plain(err error) string {
-	return text.Cut(text.OneLine(strings.NewReplacer("oidc: ", "", "id token", "token").Replace(err.Error())), maxErrorLength)
+	return plainText(strings.NewReplacer("oidc: ", "", "id token", "token").Replace(err.Error()))
 }
+
+// plainText returns a text of another machine on one line, bounded.
+func plainText(stated string) string { return text.Cut(text.OneLine(stated), maxErrorLength) }
 
 func joinClaims(claims []Claim) string {
 	texts := make([]string, len(claims))

@@ -56,6 +56,7 @@ type Config struct {
 	Signing       Signing
 	Encryption    Encryption
 	Audit         Audit
+	Callers       Callers
 	// MaskKey is the key of the hashes that replace secret values in histories. All
 	// workers of a task queue need the same one. "" and MaskKeyNone: see CheckMaskKey.
 	MaskKey Reference `mapstructure:"mask-key"`

@@ -96,6 +96,7 @@ func keys() []key {
 		{"audit.otlp", "", "OpenTelemetry collector that gets the audit trail as log records, OTLP over HTTP: https://host or http://localhost:4318; empty is none"},
 		{"audit.on-failure", AuditStop, "stop (nothing is sent to Azure without its line) or continue, while the audit trail cannot be written"},
 		{"audit.timeout", "10s", "how long a write waits for its line"},
+		{"callers.issuers", "", "issuers of the tokens that users and pipelines send (ARMATURE_TOKEN), separated by commas, each with the audience of its tokens: https://ISSUER=AUDIENCE; the audit trail names verified senders, and a token that is not accepted refuses its message; empty verifies none"},
 		{"mask-key", "", "reference to the key of the hashes that replace secret values, the same for all workers: env:NAME or file:PATH; required outside of this machine (loopback), where none stands for masks without hashes"},
 	}
 }

@@ -53,6 +53,7 @@ func (c Config) problems() problems {
 	p.require(c.Rules.Reload == 0 || c.Rules.Reload >= time.Second && c.Rules.Reload <= time.Hour, "rules.reload", "must be 0s, or 1s to 1h, not %s", c.Rules.Reload)
 	p.oneOf("signing.mode", c.Signing.Mode, SigningRequire, SigningWarn)
 	c.Audit.check(p)
+	c.Callers.check(p)
 	c.credentials(p)
 	c.secrets(p)
 	c.exports(p)

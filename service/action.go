@@ -69,13 +69,16 @@ type Action struct {
 // Subject returns what the action is about, for messages.
 func (a Action) Subject() string {
 	switch {
-	case a.Verb == VerbUnfreeze && a.Selector == "":
+	case a.isFreeze() && a.Selector == "":
 		return "everything"
-	case a.Verb == VerbUnfreeze:
+	case a.isFreeze():
 		return a.Selector
 	}
 	return a.ID.Short()
 }
+
+// isFreeze reports whether the action sets or lifts a freeze, which is about no resource.
+func (a Action) isFreeze() bool { return a.Verb == VerbUnfreeze || a.Verb == verbFreeze }
 
 // internalUpdates are messages between workers; they stop or count and start nothing. A
 // freeze is among them because it must work without a worker.

@@ -41,7 +41,7 @@ type process struct {
 	version    version
 	activities *activities.Activities
 	plugins    []worker.Plugin
-	authorizer *authorizer // nil without Options.Authorize
+	authorizer *authorizer // nil where nothing is decided or verified
 	health     *health
 	state      *stateMetrics
 	rules      *rules.Set // nil without rules
@@ -85,6 +85,8 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	check(err)
 	signatures, err := newVerifier(settings.Signing, connection.Namespace)
 	check(err)
+	senders, err := newSenders(settings.Callers, options)
+	check(err)
 	var exports map[string][]resource.VaultPattern
 	if azure != nil {
 		exports, err = exportOptions(settings, azure.client)
@@ -125,6 +127,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	metrics.observeRules(ruleState)
 	health := newHealth(log, connection.HostPort, temporal, azure, clock)
 	health.rules = ruleState
+	senders.data = converters.Data
 	resources := fleet.New(temporal, fleet.Options{Namespace: connection.Namespace, TaskQueue: settings.TaskQueue, ListsPerSecond: settings.Worker.ListsPerSecond, Now: clock.Now, Converters: converters})
 	if settings.StartFrozen != "" {
 		resources.StartFrozen(startFreeze(settings.StartFrozen))
@@ -152,7 +155,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 			Exports: exports,
 		}),
 		plugins:    options.WorkerPlugins,
-		authorizer: newAuthorizer(options, converters.Data, log, auditRefusals(journal, log)),
+		authorizer: newAuthorizer(options.Authorize, senders, log, auditMessages(journal, log)),
 		health:     health,
 		journal:    journal,
 	}, nil

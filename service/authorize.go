@@ -36,20 +36,20 @@ const (
 // its workflow task is recorded leaves the message to another, which asks again.
 type authorizer struct {
 	interceptor.WorkerInterceptorBase
-	allow   func(context.Context, Action) error
-	callers *caller.Verifier // nil without tokens
-	data    converter.DataConverter
+	allow   func(context.Context, Action) error // nil allows what has no token that is refused
+	senders senders
 	log     *slog.Logger
 	// decided receives every decision; err is nil for an allowed action.
 	decided func(action Action, err error)
 }
 
-// newAuthorizer returns the authorizer of the options, nil without one.
-func newAuthorizer(options Options, data converter.DataConverter, log *slog.Logger, decided func(Action, error)) *authorizer {
-	if options.Authorize == nil {
+// newAuthorizer returns the authorizer of the options, nil where nothing is to be decided or
+// verified.
+func newAuthorizer(allow func(context.Context, Action) error, senders senders, log *slog.Logger, decided func(Action, error)) *authorizer {
+	if allow == nil && !senders.isOn() {
 		return nil
 	}
-	return &authorizer{allow: options.Authorize, callers: options.Callers, data: data, log: log, decided: decided}
+	return &authorizer{allow: allow, senders: senders, log: log, decided: decided}
 }
 
 // InterceptWorkflow returns the link of one run.
@@ -65,9 +65,12 @@ type authorizing struct {
 // ExecuteWorkflow runs a workflow. A run that starts with a state, and does not continue
 // another, was not started by a command: its spec and its deletion came past the validation.
 func (a *authorizing) ExecuteWorkflow(ctx workflow.Context, in *interceptor.ExecuteWorkflowInput) (any, error) {
-	if len(in.Args) > 0 {
+	if len(in.Args) > 0 && workflow.GetInfo(ctx).ContinuedExecutionRunID == "" {
+		if held, ok := in.Args[0].(workflows.HoldFreezeInput); ok && !workflow.IsReplaying(ctx) {
+			a.noteFirstFreeze(ctx, held)
+		}
 		input, ok := in.Args[0].(workflows.ReconcileResourceInput)
-		if ok && input.State != nil && workflow.GetInfo(ctx).ContinuedExecutionRunID == "" {
+		if ok && input.State != nil && a.allow != nil {
 			return nil, temporal.NewApplicationErrorWithOptions("the run was started with a state that no message brought about: apply the manifest instead",
 				RefusedNotAuthorized, temporal.ApplicationErrorOptions{NonRetryable: true})
 		}
@@ -80,12 +83,15 @@ func (a *authorizing) ValidateUpdate(ctx workflow.Context, in *interceptor.Updat
 	if err := a.Next.ValidateUpdate(ctx, in); err != nil {
 		return err
 	}
-	action, decides := newAction(ctx, in, a.data)
+	if in.Name == workflows.FreezeUpdate {
+		a.noteFreeze(ctx, in)
+		return nil
+	}
+	action, decides := newAction(ctx, in, a.senders.data)
 	if !decides {
 		return nil
 	}
 	err := a.decide(ctx, &action)
-	a.record(action, err)
 	if err == nil {
 		return nil
 	}
@@ -95,15 +101,20 @@ func (a *authorizing) ValidateUpdate(ctx workflow.Context, in *interceptor.Updat
 
 // decide returns nil for an action that is allowed.
 func (a *authorizer) decide(ctx workflow.Context, action *Action) error {
-	if action.Verb != VerbUnfreeze && action.ID.WorkflowID() != action.WorkflowID {
-		return fmt.Errorf("the memo of workflow %s names another resource", action.WorkflowID)
+	if a.allow != nil && action.Verb != VerbUnfreeze && action.ID.WorkflowID() != action.WorkflowID {
+		err := fmt.Errorf("the memo of workflow %s names another resource", action.WorkflowID)
+		a.record(*action, err)
+		return err
 	}
 	var err error
-	outsideDetector(ctx, func() { err = a.ask(action) })
+	outsideDetector(ctx, func() {
+		err = a.ask(action)
+		a.record(*action, err)
+	})
 	return err
 }
 
-// ask asks within maxAuthorizeTime. No decision is a refusal.
+// ask asks within maxAuthorizeTime. No decision of a hook is a refusal.
 func (a *authorizer) ask(action *Action) error {
 	ctx, cancel := context.WithTimeout(context.Background(), maxAuthorizeTime)
 	defer cancel()
@@ -120,38 +131,31 @@ func (a *authorizer) ask(action *Action) error {
 			}
 			answer <- o
 		}()
-		if o.sender, o.err = a.identify(ctx, action); o.err == nil {
-			action.Caller = o.sender
+		o.sender, o.err = a.senders.identify(ctx, action.Header, action.WorkflowID, action.UpdateID)
+		if action.Caller = o.sender; o.err == nil && a.allow != nil {
 			o.err = a.allow(ctx, action)
 		}
 	}(*action)
+	o := outcome{err: errNoDecision}
 	select {
-	case o := <-answer:
-		action.Caller = o.sender
+	case o = <-answer:
 		if errors.Is(o.err, context.DeadlineExceeded) {
-			return errNoDecision
+			o.err = errNoDecision
 		}
-		return o.err
 	case <-ctx.Done():
-		return errNoDecision
 	}
+	action.Caller = o.sender
+	if a.allow != nil || !isUnknown(o.err) {
+		return o.err
+	}
+	a.log.Warn("the sender of a message is not verified", "verb", action.Verb, "resource", action.Subject(), "error", o.err)
+	return nil
 }
 
-// identify returns the sender by its token, nil for a message without one.
-func (a *authorizer) identify(ctx context.Context, action Action) (*caller.Caller, error) {
-	encoded := action.Header[workflows.TokenHeader]
-	if a.callers == nil || encoded == nil {
-		return nil, nil //nolint:nilnil // the hook decides about senders without a token
-	}
-	var token string
-	if err := a.data.FromPayload(encoded, &token); err != nil {
-		return nil, fmt.Errorf("decrypt the token of the sender: %w", err)
-	}
-	sender, err := a.callers.Verify(ctx, token)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // it names the token
-	}
-	return &sender, nil
+// isUnknown reports whether a token was neither accepted nor refused.
+func isUnknown(err error) bool {
+	_, unavailable := errors.AsType[*caller.UnavailableError](err)
+	return unavailable || errors.Is(err, errNoDecision)
 }
 
 var errNoDecision = fmt.Errorf("the check of the worker gave no decision within %s; try again", text.Duration(maxAuthorizeTime))

@@ -62,7 +62,7 @@ func updateWith(t *testing.T, allow func(context.Context, Action) error, name st
 	suite.SetLogger(sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetDataConverter(payload.DataConverter())
-	link := newAuthorizer(Options{Authorize: allow}, payload.DataConverter(), slog.New(slog.DiscardHandler), nil)
+	link := newAuthorizer(allow, senders{data: payload.DataConverter()}, slog.New(slog.DiscardHandler), nil)
 	link.decided = func(action Action, err error) {
 		decisions = append(decisions, string(action.Verb)+" "+strconv.FormatBool(err == nil))
 	}
@@ -232,7 +232,7 @@ func TestForgedStart(t *testing.T) {
 			t.Parallel()
 			var suite testsuite.WorkflowTestSuite
 			env := suite.NewTestWorkflowEnvironment()
-			link := newAuthorizer(Options{Authorize: func(context.Context, Action) error { return nil }}, payload.DataConverter(), slog.New(slog.DiscardHandler), nil)
+			link := newAuthorizer(func(context.Context, Action) error { return nil }, senders{data: payload.DataConverter()}, slog.New(slog.DiscardHandler), nil)
 			env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{link}})
 			if continued != "" {
 				env.SetContinuedExecutionRunID(continued)

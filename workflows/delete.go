@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
@@ -137,6 +138,14 @@ func (r *reconciler) deleteResource(ctx workflow.Context, p *pass) resource.Verd
 		return verdict
 	}
 	return resource.Proceed("the resource is deleted")
+}
+
+// Purge is the purge of what Azure keeps of a deleted resource.
+type Purge struct {
+	// Since is when the resource was first absent, Sent is set once ARM accepted the
+	// purge.
+	Since time.Time `json:"since,omitzero"`
+	Sent  bool      `json:"sent,omitempty"`
 }
 
 // purgeAndFinish ends the deletion of an absent resource. Where ARM accepted the DELETE

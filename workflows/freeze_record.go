@@ -25,8 +25,14 @@ func (f *freezer) noteFreeze(ctx workflow.Context, freeze Freeze) {
 	}
 	f.add(ctx, activities.UserRequest{
 		Event: audit.EventFreeze, By: freeze.By, Reason: freeze.Reason, Selector: freeze.Selector, Text: detail,
-		UpdateID: freeze.Selector + "@" + freeze.Since.UTC().Format(time.RFC3339Nano),
+		UpdateID: FreezeMessageID(freeze),
 	})
+}
+
+// FreezeMessageID returns the ID of the message that set a freeze: an update, or the start
+// of the workflow.
+func FreezeMessageID(freeze Freeze) string {
+	return freeze.Selector + "@" + freeze.Since.UTC().Format(time.RFC3339Nano)
 }
 
 // noteFirst keeps the freezes with which a run started that continues no other.

@@ -94,7 +94,7 @@ func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, er
 	if changed {
 		r.upsertMemo(ctx, in.Desired)
 		r.state.replaceSpec(in.Desired)
-		r.state.AppliedBy, r.state.ChangedAt = in.By, workflow.Now(ctx)
+		r.state.AppliedBy, r.state.AppliedRequest, r.state.ChangedAt = in.By, requestKey(ctx, audit.EventApply), workflow.Now(ctx)
 		r.state.resetRetries()
 		r.upsertIdentity(ctx)
 		r.announceGeneration(ctx)
@@ -134,6 +134,7 @@ func (r *reconciler) reconcile(ctx workflow.Context, in ReconcileInput) (Reconci
 	}
 	message := "by " + in.By
 	if in.Force {
+		in.Request = requestKey(ctx, audit.EventForce)
 		r.state.Force = &in
 		message = "forced by " + in.By + ": " + in.Reason
 	}
@@ -237,10 +238,14 @@ func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult,
 		r.interruptRead(ctx)
 	}
 	if r.state.Desired == nil {
-		r.state.Desired, r.state.Generation, r.state.AppliedBy = in.Desired, 1, in.By
+		r.state.Desired, r.state.Generation, r.state.AppliedBy, r.state.AppliedRequest = in.Desired, 1, in.By, ""
 		r.upsertIdentity(ctx)
 	}
-	in.Desired = nil
+	in.Desired, in.Request = nil, requestKey(ctx, audit.EventDelete)
+	noted := widened || in.WithData != earlier.WithData
+	if !noted {
+		in.Request = earlier.Request
+	}
 	r.state.Delete = &in
 	if in.StatedAt.After(r.state.StatedAt) {
 		r.state.StatedAt = in.StatedAt
@@ -256,7 +261,7 @@ func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult,
 	if in.WithData {
 		message += ", with data"
 	}
-	if widened || in.WithData != earlier.WithData {
+	if noted {
 		r.noteDelete(ctx, in)
 	}
 	r.requestPass(ctx, DeleteUpdate, message)

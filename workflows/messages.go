@@ -44,10 +44,6 @@ const (
 	RefusedRunning = "DeleteRunning"
 )
 
-// TokenHeader is the header of a message with the OpenID Connect token of its sender, a
-// text that the data converter encrypted.
-const TokenHeader = "armature-token"
-
 // FatalError is the type of the application error with which a run of `--once`
 // fails; its details are one Status.
 const FatalError = "ReconcileFailed"
@@ -103,6 +99,8 @@ type ReconcileInput struct {
 	By       string `json:"by,omitempty"`
 	// Order is the signed approval of Recreate, nil for one that is not signed.
 	Order *resource.DeletionOrder `json:"order,omitempty"`
+	// Request is the key of the message in the audit trail; the workflow sets it.
+	Request string `json:"request,omitempty"`
 }
 
 // ReconcileResult is the result of ReconcileUpdate.
@@ -151,6 +149,8 @@ type DeleteInput struct {
 	// Order is the signed request of the user, for From where that is set; nil for one
 	// that is not signed.
 	Order *resource.DeletionOrder `json:"order,omitempty"`
+	// Request is the key of the message in the audit trail; the workflow sets it.
+	Request string `json:"request,omitempty"`
 }
 
 // DeleteResult is the result of DeleteUpdate. The deletion continues in the workflow,

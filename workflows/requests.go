@@ -48,6 +48,11 @@ func (q *requestQueue) add(ctx workflow.Context, request activities.UserRequest)
 	q.Requests = append(q.Requests, request)
 }
 
+// requestKey returns the key of the update that runs in the audit trail.
+func requestKey(ctx workflow.Context, event audit.Event) string {
+	return audit.RequestKey(event, workflow.GetInfo(ctx).WorkflowExecution.ID, workflow.GetCurrentUpdateInfo(ctx).ID)
+}
+
 // send passes the requests to a worker. What it did not write stays.
 func (q *requestQueue) send(ctx workflow.Context, desired *resource.Desired) {
 	var a *activities.Activities
@@ -125,14 +130,14 @@ func (r *reconciler) writeCause(p *pass) *activities.Cause {
 		return nil
 	}
 	cause := &activities.Cause{
-		By: r.state.AppliedBy, Reason: p.pre.Reason, Message: p.pre.Message,
+		By: r.state.AppliedBy, Request: r.state.AppliedRequest, Reason: p.pre.Reason, Message: p.pre.Message,
 		Differences: p.pre.Differences, More: p.pre.More,
 	}
 	switch {
 	case r.state.Delete != nil:
-		cause.By, cause.Reason = r.state.Delete.By, resource.ReasonDeleting
+		cause.By, cause.Request, cause.Reason = r.state.Delete.By, r.state.Delete.Request, resource.ReasonDeleting
 	case p.forced():
-		cause.By, cause.Message = p.force.By, strings.TrimSuffix("forced: "+p.force.Reason+"; "+cause.Message, "; ")
+		cause.By, cause.Request, cause.Message = p.force.By, p.force.Request, strings.TrimSuffix("forced: "+p.force.Reason+"; "+cause.Message, "; ")
 	case r.state.isCorrection(p) && !p.requested:
 		cause.Message = strings.TrimSuffix("correction of drift; "+cause.Message, "; ")
 	}

@@ -21,6 +21,9 @@ type State struct {
 	Generation int64             `json:"generation"`
 	// AppliedBy is the user that applied Generation, "" in states of older workers.
 	AppliedBy string `json:"appliedBy,omitempty"`
+	// AppliedRequest is the key of that apply in the audit trail, "" in states of older
+	// workers.
+	AppliedRequest string `json:"appliedRequest,omitempty"`
 	// ChangedAt is when Desired became Generation, zero in states of older workers.
 	ChangedAt time.Time `json:"changedAt,omitzero"`
 	// StatedAt is when a user last stated Desired or Delete, zero in states of older
@@ -151,14 +154,6 @@ type State struct {
 	ExportedGeneration int64                 `json:"exportedGeneration,omitempty"`
 	// Trace is set once a message came with a trace.
 	Trace *Trace `json:"trace,omitempty"`
-}
-
-// Purge is the purge of what Azure keeps of a deleted resource.
-type Purge struct {
-	// Since is when the resource was first absent, Sent is set once ARM accepted the
-	// purge.
-	Since time.Time `json:"since,omitzero"`
-	Sent  bool      `json:"sent,omitempty"`
 }
 
 // status returns the state as users see it.

@@ -26,7 +26,7 @@ func (c *Client) Freeze(ctx context.Context, freeze workflows.Freeze) (workflows
 	if !last.running {
 		freeze.Since = time.Now().UTC()
 		in, changed := last.Add(freeze)
-		started, err := c.startFreezes(ctx, in, enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL)
+		started, err := c.startFreezes(withStartingFreeze(ctx, freeze), in, enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL)
 		if err != nil || started {
 			return workflows.FreezeResult{Changed: changed, Frozen: in.Frozen}, err
 		}
@@ -44,7 +44,7 @@ func (c *Client) Freeze(ctx context.Context, freeze workflows.Freeze) (workflows
 	if !changed {
 		return workflows.FreezeResult{Frozen: in.Frozen}, nil
 	}
-	_, err = c.startFreezes(ctx, in, enumspb.WORKFLOW_ID_CONFLICT_POLICY_TERMINATE_EXISTING)
+	_, err = c.startFreezes(withStartingFreeze(ctx, freeze), in, enumspb.WORKFLOW_ID_CONFLICT_POLICY_TERMINATE_EXISTING)
 	return workflows.FreezeResult{Changed: true, Frozen: in.Frozen}, err
 }
 

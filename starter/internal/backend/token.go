@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
+	"github.com/google/uuid"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/interceptor"
 )
@@ -52,7 +54,8 @@ type tokenLink struct {
 
 // UpdateWorkflow sends a message with the token.
 func (l *tokenLink) UpdateWorkflow(ctx context.Context, in *interceptor.ClientUpdateWorkflowInput) (client.WorkflowUpdateHandle, error) {
-	if err := l.add(ctx); err != nil {
+	in.UpdateID = cmp.Or(in.UpdateID, uuid.NewString())
+	if err := l.add(ctx, in.WorkflowID, in.UpdateID); err != nil {
 		return nil, err
 	}
 	return l.Next.UpdateWorkflow(ctx, in) //nolint:wrapcheck // the caller acts on its type
@@ -60,15 +63,37 @@ func (l *tokenLink) UpdateWorkflow(ctx context.Context, in *interceptor.ClientUp
 
 // UpdateWithStartWorkflow sends a message with the token.
 func (l *tokenLink) UpdateWithStartWorkflow(ctx context.Context, in *interceptor.ClientUpdateWithStartWorkflowInput) (client.WorkflowUpdateHandle, error) {
-	if err := l.add(ctx); err != nil {
+	// The caller may send the same options again, as another message.
+	options := *in.UpdateOptions
+	options.UpdateID = cmp.Or(options.UpdateID, uuid.NewString())
+	in.UpdateOptions = &options
+	if err := l.add(ctx, options.WorkflowID, options.UpdateID); err != nil {
 		return nil, err
 	}
 	return l.Next.UpdateWithStartWorkflow(ctx, in) //nolint:wrapcheck // the caller acts on its type
 }
 
-// add adds the header. Temporal stores it in the history, where a token in clear would be
-// a secret for every reader.
-func (t *tokens) add(ctx context.Context) error {
+// ExecuteWorkflow starts the workflow of freezes with the token, where a freeze starts it.
+func (l *tokenLink) ExecuteWorkflow(ctx context.Context, in *interceptor.ClientExecuteWorkflowInput) (client.WorkflowRun, error) {
+	if freeze, starts := ctx.Value(startingFreezeKey{}).(workflows.Freeze); starts {
+		if err := l.add(ctx, in.Options.ID, workflows.FreezeMessageID(freeze)); err != nil {
+			return nil, err
+		}
+	}
+	return l.Next.ExecuteWorkflow(ctx, in) //nolint:wrapcheck // the caller acts on its type
+}
+
+// startingFreezeKey is the key of the context for the freeze that starts a workflow.
+type startingFreezeKey struct{}
+
+// withStartingFreeze returns the context of a start by a freeze.
+func withStartingFreeze(ctx context.Context, freeze workflows.Freeze) context.Context {
+	return context.WithValue(ctx, startingFreezeKey{}, freeze)
+}
+
+// add adds the header, which belongs to one message. Temporal stores it in the history,
+// where a token in clear would be a secret for every reader.
+func (t *tokens) add(ctx context.Context, workflowID, messageID string) error {
 	token, err := t.token(ctx)
 	if err != nil {
 		return cli.Failed("get the token of the user: %w", err)
@@ -79,7 +104,7 @@ func (t *tokens) add(ctx context.Context) error {
 	if !t.encrypted {
 		return cli.BadInput("a token is sent with encrypted payloads only, because Temporal stores it: set --encryption-keys and --encryption-write-key, or unset %s", TokenVariable)
 	}
-	encoded, err := t.converters.Data.ToPayload(token)
+	encoded, err := t.converters.Data.ToPayload(workflows.SenderToken{Token: token, WorkflowID: workflowID, MessageID: messageID})
 	if err != nil {
 		return fmt.Errorf("encrypt the token: %w", err)
 	}

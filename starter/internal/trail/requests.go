@@ -60,7 +60,7 @@ func (r *reader) readUpdate(event *historypb.HistoryEvent) {
 		}
 	}
 	record.ID, record.Type, record.APIVersion = cmp.Or(record.ID, r.id.String()), cmp.Or(record.Type, r.id.Type()), cmp.Or(record.APIVersion, r.apiVersion)
-	record.Key = audit.Key(string(record.Event), r.run.WorkflowID, request.GetMeta().GetUpdateId())
+	record.Key = audit.RequestKey(record.Event, r.run.WorkflowID, request.GetMeta().GetUpdateId())
 	r.updates[event.GetEventId()] = record
 }
 

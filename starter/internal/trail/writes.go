@@ -87,9 +87,7 @@ func (r *reader) readActivity(event *historypb.HistoryEvent) {
 	record.Activity, record.ActivityID = name, attributes.GetActivityId()
 	record.Reason, record.Message, record.By = string(cause.Reason), cause.Message, by(cause.By)
 	record.Differences, record.MoreDifferences = audit.Differences(cause.Differences), cause.More
-	if cause.Subject != nil {
-		record.By = cause.Subject
-	}
+	record.Request = cause.Request
 	record.Key = audit.Key("history", r.run.WorkflowID, r.run.RunID, record.ActivityID)
 	r.activities[event.GetEventId()] = &scheduled{Record: record}
 }
