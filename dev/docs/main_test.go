@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"testing"
 
 	"github.com/armature-io/armature/dev/internal/harness"
@@ -21,9 +22,32 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
+	if err := fillCache(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	if binaries, err = harness.Build(context.Background(), folder); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()
+}
+
+// fillCache sets the flags of the pages for the builds of the process, and builds what pages
+// build beside worker and CLI. From an empty cache all this takes minutes, longer than a
+// command of a page may take.
+func fillCache(ctx context.Context) error {
+	root, err := harness.Root(ctx)
+	if err != nil {
+		return err
+	}
+	if err := os.Setenv("GOFLAGS", goFlags); err != nil {
+		return fmt.Errorf("set the flags of builds: %w", err)
+	}
+	command := exec.CommandContext(ctx, "go", "build", "./extensions/...", "./armsim/...")
+	command.Dir = root
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("build what pages build: %w\n%s", err, output)
+	}
+	return nil
 }

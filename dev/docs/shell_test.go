@@ -15,8 +15,9 @@ import (
 	"time"
 )
 
-// commandTimeout bounds one command of a page: some build the programs, beside other tests.
-const commandTimeout = 8 * time.Minute
+// commandTimeout bounds one command of a page. None compiles more than Armature itself:
+// the programs and their dependencies are built before the first page (fillCache).
+const commandTimeout = 4 * time.Minute
 
 // shell is a bash in which the commands of a page run one after the other.
 type shell struct {

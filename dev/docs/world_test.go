@@ -91,6 +91,9 @@ func newSession(t testing.TB, name string) session {
 	return s
 }
 
+// goFlags are those of all builds here.
+const goFlags = "-buildvcs=false -trimpath"
+
 // goEnvironment keeps the caches of Go: the copy of the repository is new. With
 // -trimpath the folder does not matter to them.
 func goEnvironment(t testing.TB) []string {
@@ -104,7 +107,7 @@ func goEnvironment(t testing.TB) []string {
 	for i, value := range strings.Split(strings.TrimSpace(string(out)), "\n") {
 		environment = append(environment, names[i]+"="+value)
 	}
-	return append(environment, "GOFLAGS=-buildvcs=false -trimpath")
+	return append(environment, "GOFLAGS="+goFlags)
 }
 
 func (s session) startWorker() {
