@@ -135,7 +135,7 @@ func deleteAgain(progress readProgress) resource.Verdict {
 // itself waits for the deletion of its owner; without one the verdict explains how
 // to stop managing it.
 func (a *Activities) deleteFailed(ctx context.Context, in DeleteResourceInput, heartbeat *heartbeater[readProgress], err error) (DeleteResourceResult, error) {
-	request := failedRequest{id: in.Desired.ID, apiVersion: in.Desired.APIVersion, repeated: in.Repeated, write: true}
+	request := failedRequest{id: in.Desired.ID, apiVersion: in.Desired.APIVersion, repeated: in.Repeated, write: true, refs: in.Desired.WithSecrets().SecretRefs}
 	progress := heartbeat.progress()
 	progress.TransientErrors++
 	verdict := a.failureVerdict(ctx, request, err, &progress.lastAnswer)

@@ -102,6 +102,9 @@ func scrubError(verb string, id resource.ID, err error, values []string) error {
 	case isResponse:
 		clean := *failure
 		clean.Message, clean.Target = secrets.Scrub(failure.Message, values), secrets.Scrub(failure.Target, values)
+		if secrets.Scrub(failure.Code, values) != failure.Code {
+			clean.Code = ""
+		}
 		clean.Details = nil
 		return fmt.Errorf("%s %s: %w", verb, id, &clean)
 	case errors.Is(err, context.DeadlineExceeded):

@@ -11,6 +11,7 @@ import (
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/secrets"
 	"github.com/armature-io/armature/types"
 )
 
@@ -122,7 +123,7 @@ func (e *exporting) vaultFailed(ctx context.Context, export resource.Export, err
 	if !ok { // a client that is read-only
 		return e.requestFailed(ctx, err)
 	}
-	class, reason := resource.RetryVerySlow, resource.ReasonExportRefused
+	class, reason, message := resource.RetryVerySlow, resource.ReasonExportRefused, secrets.Scrub(failure.Error(), e.values)
 	switch {
 	case failure.NotAllowed():
 		reason = resource.ReasonExportNotAllowed
@@ -130,11 +131,11 @@ func (e *exporting) vaultFailed(ctx context.Context, export resource.Export, err
 		class = resource.RetrySlow
 	case failure.Kind == arm.VaultUnavailable:
 		if count := e.failed(); count < maxTransientErrors {
-			return nil, temporal.NewApplicationErrorWithOptions(failure.Error(), string(resource.ReasonArmUnreachable),
+			return nil, temporal.NewApplicationErrorWithOptions(message, string(resource.ReasonArmUnreachable),
 				temporal.ApplicationErrorOptions{NextRetryDelay: transientDelay << (count - 1)})
 		}
 		reason, class = resource.ReasonArmUnreachable, resource.RetrySlow
 	}
-	stop := resource.Fail(reason, class, failure.Error())
+	stop := resource.Fail(reason, class, message)
 	return withExport(export, &stop), nil
 }

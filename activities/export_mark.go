@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/armature-io/armature/resource"
@@ -44,4 +45,28 @@ func exportMark(id resource.ID) string {
 	}
 	sum := sha256.Sum256([]byte(id.Key()))
 	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// minLongText is the length in bytes from which a text in the answer of an action may be a
+// key. Shorter ones are names.
+const minLongText = 16
+
+// longTexts returns the texts of an answer that may be keys.
+func longTexts(value any) []string {
+	var found []string
+	switch value := value.(type) {
+	case string:
+		if len(value) >= minLongText {
+			found = append(found, value)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			found = append(found, longTexts(value[name])...)
+		}
+	case []any:
+		for _, item := range value {
+			found = append(found, longTexts(item)...)
+		}
+	}
+	return found
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -155,6 +156,7 @@ func (s *exportSource) answer(ctx context.Context, e *exporting, action string, 
 		return nil, noValue(fmt.Sprintf("the action %s returned no JSON object (ARM request ID %s)", action, operation.RequestID)), nil
 	}
 	answers[action] = answer
+	e.values = append(e.values, longTexts(answer)...)
 	return answer, nil, nil
 }
 
@@ -182,7 +184,7 @@ func (e *exporting) actionFailed(ctx context.Context, action string, err error) 
 	if !refused || failure.Transient() || failure.Class == arm.ClassThrottled || failure.Class == arm.ClassConflict || failure.Code == arm.CodeReadOnly {
 		return e.requestFailed(ctx, err)
 	}
-	verdict := e.failureVerdict(ctx, failedRequest{id: e.desired.ID, apiVersion: e.desired.APIVersion, repeated: e.repeated}, err, &e.last)
+	verdict := e.failureVerdict(ctx, failedRequest{id: e.desired.ID, apiVersion: e.desired.APIVersion, repeated: e.repeated, values: e.values, refs: e.desired.SecretRefs}, err, &e.last)
 	class, why := resource.RetryVerySlow, "Azure refuses the action "+action
 	if failure.Denial || isForbidden(err) {
 		class = resource.RetrySlow
@@ -195,8 +197,9 @@ func (e *exporting) actionFailed(ctx context.Context, action string, err error) 
 
 // requestFailed retries a transient error; any other one is a verdict.
 func (e *exporting) requestFailed(ctx context.Context, err error) (*resource.Verdict, error) {
-	clean := scrubError("export", e.desired.ID, err, nil)
-	verdict := e.failureVerdict(ctx, failedRequest{id: e.desired.ID, apiVersion: e.desired.APIVersion, repeated: e.repeated}, clean, &e.last)
+	values, _ := e.secretValues(ctx, e.desired.SecretRefs)
+	clean := scrubError("export", e.desired.ID, err, slices.Concat(values, e.values))
+	verdict := e.failureVerdict(ctx, failedRequest{id: e.desired.ID, apiVersion: e.desired.APIVersion, repeated: e.repeated, values: e.values, refs: e.desired.SecretRefs}, clean, &e.last)
 	if retry := retryTransient(clean, e.failed()); retry != nil {
 		return nil, retry
 	}

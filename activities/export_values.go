@@ -64,6 +64,8 @@ type exporting struct {
 	keysDisabled string
 	repeated     Repeated
 	source       *exportSource
+	// values are what the attempt has read so far: what a service returns must not show them.
+	values []string
 	// failed counts a transient error and returns the number of them, last is ARM's last error.
 	failed func() int
 	last   lastAnswer
@@ -239,6 +241,9 @@ func (e *exporting) compare(ctx context.Context, export resource.Export, known E
 		stop, err = e.vaultFailed(ctx, export, err)
 		return d, stop, err
 	}
+	if d.stored != nil {
+		e.values = append(e.values, d.stored.Value)
+	}
 	if d.stored != nil && export.Policy == resource.ExportIfAbsent {
 		d.change = exportLeave
 		return d, nil, nil
@@ -250,6 +255,7 @@ func (e *exporting) compare(ctx context.Context, export resource.Export, known E
 	if d.value, stop, err = e.source.value(ctx, e, export.From, false); stop != nil || err != nil {
 		return d, withExport(export, stop), err
 	}
+	e.values = append(e.values, d.value)
 	d.tags = exportTags(export, mark)
 	switch hash := e.exportHash(export, d.value); {
 	case d.stored == nil:

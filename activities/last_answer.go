@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/arm"
@@ -46,12 +47,13 @@ var digitsAndIDs = regexp.MustCompile(`(?i)[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-
 
 // refusalDigest returns the digest of an error for resource.Verdict.RefusalDigest. Throttling,
 // an operation in progress and, for reads, a service that fails end by themselves: their
-// digest is "".
-func refusalDigest(failure *arm.Error, write bool) string {
+// digest is "". It depends on none of the values: histories have it, and a guess of a short
+// secret could be compared with it.
+func refusalDigest(failure *arm.Error, values []string, write bool) string {
 	if failure.Class == arm.ClassThrottled || failure.NamesOperation() || failure.Transient() && !write {
 		return ""
 	}
-	text := strings.Join(failure.Codes(), "/") + "\n" + digitsAndIDs.ReplaceAllString(failure.Message, "#")
+	text := strings.Join(failure.Codes(), "/") + "\n" + digitsAndIDs.ReplaceAllString(secrets.Scrub(failure.Message, values), "#")
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
 }
@@ -68,8 +70,9 @@ type failedRequest struct {
 	id         resource.ID
 	apiVersion string
 	repeated   Repeated
-	// values are the secrets that the verdict must not show.
-	values []string
+	// values are the secrets that the verdict must not show, refs the references to more:
+	// ARM may repeat what was sent in any later response.
+	values, refs []string
 	// write is set for a request that changes something.
 	write bool
 }
@@ -78,12 +81,14 @@ type failedRequest struct {
 // response of ARM, it adds ARM's last one.
 func (a *Activities) failureVerdict(ctx context.Context, request failedRequest, err error, last *lastAnswer) resource.Verdict {
 	verdict := a.errorVerdict(ctx, request.id, request.apiVersion, err)
-	verdict.Message = secrets.Scrub(verdict.Message, request.values)
-	if reason := string(verdict.Reason); secrets.Scrub(reason, request.values) != reason {
+	read, _ := a.secretValues(ctx, request.refs)
+	values := slices.Concat(request.values, read)
+	verdict.Message = secrets.Scrub(verdict.Message, values)
+	if reason := string(verdict.Reason); secrets.Scrub(reason, values) != reason {
 		verdict.Reason = resource.ReasonUnknownError
 	}
 	if failure, ok := errors.AsType[*arm.Error](err); ok {
-		verdict.RefusalDigest = refusalDigest(failure, request.write)
+		verdict.RefusalDigest = refusalDigest(failure, values, request.write)
 		verdict = request.repeated.slowDown(verdict, failure)
 		last.Answer = &verdict
 	} else if last.Answer != nil {

@@ -63,7 +63,7 @@ func isOperationResult(status int) bool {
 // ARM's last response if it is one.
 func (p *poll) noteError(ctx context.Context, err error) resource.Verdict {
 	before := p.progress.Answer
-	verdict := p.failureVerdict(ctx, failedRequest{id: p.in.ID, apiVersion: p.in.APIVersion, repeated: p.in.Repeated}, err, &p.progress.lastAnswer)
+	verdict := p.failureVerdict(ctx, failedRequest{id: p.in.ID, apiVersion: p.in.APIVersion, repeated: p.in.Repeated, refs: p.in.SecretRefs}, err, &p.progress.lastAnswer)
 	if isARMError(err) {
 		verdict.Message = p.scrubSecrets(ctx, verdict.Message, p.in.SecretRefs)
 		p.progress.Answer = &verdict

@@ -76,10 +76,11 @@ func (a *Activities) PurgeResource(ctx context.Context, in PurgeResourceInput) (
 		return PurgeResourceResult{Verdict: a.report("PurgeResource", stop)}, nil
 	}
 	if err != nil {
-		if retry := countTransient(heartbeat, err); retry != nil {
+		values, _ := a.secretValues(ctx, in.Desired.WithSecrets().SecretRefs)
+		if retry := countTransient(heartbeat, scrubError("purge", in.Desired.ID, err, values)); retry != nil {
 			return PurgeResourceResult{}, retry
 		}
-		request := failedRequest{id: in.Desired.ID, apiVersion: in.Desired.APIVersion, repeated: in.Repeated}
+		request := failedRequest{id: in.Desired.ID, apiVersion: in.Desired.APIVersion, repeated: in.Repeated, values: values}
 		result.Verdict = a.failureVerdict(ctx, request, err, &lastAnswer{})
 		result.Verdict.Message = "the resource is deleted, and its purge failed: " + result.Verdict.Message
 	}
