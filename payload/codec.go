@@ -104,9 +104,5 @@ func (c *codec) decode(p *commonpb.Payload) (*commonpb.Payload, error) {
 		return nil, fmt.Errorf("decompress payload of %d bytes (at most %d decompressed): %w",
 			len(p.GetData()), MaxSize, err)
 	}
-	restored := &commonpb.Payload{}
-	if err := proto.Unmarshal(plain, restored); err != nil {
-		return nil, fmt.Errorf("unmarshal payload: %w", err)
-	}
-	return restored, nil
+	return unmarshal(plain)
 }

@@ -104,23 +104,19 @@ func (s *sealer) seal(p *commonpb.Payload) (*commonpb.Payload, error) {
 	}
 	return &commonpb.Payload{
 		Metadata: map[string][]byte{converter.MetadataEncoding: []byte(EncryptedEncoding), MetadataKeyID: []byte(s.id)},
-		Data:     s.aead.Seal(nil, nil, plain, s.bound()),
+		Data:     s.aead.Seal(nil, nil, plain, s.bound),
 	}, nil
 }
 
 // open decrypts what seal encrypted.
 func (s *sealer) open(p *commonpb.Payload) (*commonpb.Payload, error) {
-	plain, err := s.aead.Open(nil, nil, p.GetData(), s.bound())
+	plain, err := s.aead.Open(nil, nil, p.GetData(), s.bound)
 	if err != nil {
 		return nil, fmt.Errorf("decrypt payload with the key %s: %w", s.id, errAltered)
 	}
-	opened := &commonpb.Payload{}
-	if err := proto.Unmarshal(plain, opened); err != nil {
-		return nil, fmt.Errorf("unmarshal payload: %w", err)
-	}
-	return opened, nil
+	return unmarshal(plain)
 }
 
-// bound returns the authenticated data, which binds the encoding and the ID of the key to
+// boundTo returns the authenticated data, which binds the encoding and the ID of the key to
 // the ciphertext.
-func (s *sealer) bound() []byte { return []byte(EncryptedEncoding + "\x00" + s.id) }
+func boundTo(id string) []byte { return []byte(EncryptedEncoding + "\x00" + id) }

@@ -47,6 +47,8 @@ func CheckKeyID(id string) error {
 type sealer struct {
 	id   string
 	aead cipher.AEAD
+	// bound is the authenticated data of every payload.
+	bound []byte
 	// check identifies the key without disclosing it.
 	check string
 }
@@ -103,7 +105,7 @@ func newSealer(key Key) (*sealer, error) {
 	}
 	mac := hmac.New(sha256.New, key.Secret)
 	mac.Write([]byte("armature key check\x00" + key.ID))
-	return &sealer{id: key.ID, aead: aead, check: hex.EncodeToString(mac.Sum(nil)[:checkSize])}, nil
+	return &sealer{id: key.ID, aead: aead, bound: boundTo(key.ID), check: hex.EncodeToString(mac.Sum(nil)[:checkSize])}, nil
 }
 
 // checkSize is the size of a check value in bytes: enough that two keys differ, and far
