@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/armature-io/armature/internal/text"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
@@ -93,10 +94,13 @@ func end(span trace.Span, err error) {
 	span.End()
 }
 
+// maxErrorType bounds the type of an error: another program may have chosen it.
+const maxErrorType = 100
+
 // errorType returns the type of an application error, else the kind of the failure.
 func errorType(err error) string {
 	if application, ok := errors.AsType[*temporal.ApplicationError](err); ok && application.Type() != "" {
-		return application.Type()
+		return text.CutBytes(application.Type(), maxErrorType)
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):

@@ -19,6 +19,11 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace"
 )
 
+// maxValueBytes bounds each text of an attribute, unless OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT
+// sets another bound: the path of an operation may have 4 KB. Names of spans and attributes
+// come from tables and resource types.
+const maxValueBytes = 1024
+
 // Options configure the export of a program.
 type Options struct {
 	// Service is the service.name unless OTEL_SERVICE_NAME is set; Version is the
@@ -40,7 +45,7 @@ type Provider struct{ provider *trace.TracerProvider }
 // Open returns the provider that options and environment describe, nil where traces are off:
 // they are on with OTEL_TRACES_EXPORTER=otlp or an endpoint. It sends nothing yet.
 func Open(ctx context.Context, options Options) (*Provider, error) {
-	all := []trace.TracerProviderOption{trace.WithIDGenerator(tracing.IDs{}), trace.WithResource(describe(ctx, options))}
+	all := []trace.TracerProviderOption{trace.WithIDGenerator(tracing.IDs{}), trace.WithResource(describe(ctx, options)), trace.WithRawSpanLimits(limits())}
 	if len(options.Provider) == 0 {
 		on, err := isOn(options.Lookup)
 		if !on || err != nil {
@@ -50,7 +55,7 @@ func Open(ctx context.Context, options Options) (*Provider, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, trace.WithBatcher(&quietExporter{SpanExporter: exporter, failed: options.Failed}))
+		all = append(all, trace.WithBatcher(&quietExporter{SpanExporter: exporter, failed: options.Failed, secrets: headerValues(options.Lookup)}))
 	}
 	return &Provider{trace.NewTracerProvider(append(all, options.Provider...)...)}, nil
 }
@@ -74,6 +79,15 @@ func (p *Provider) Close(timeout time.Duration) error {
 		return fmt.Errorf("export spans: %w", err)
 	}
 	return nil
+}
+
+// limits returns the bounds of spans: those of OpenTelemetry, with one for texts.
+func limits() trace.SpanLimits {
+	bounds := trace.NewSpanLimits()
+	if bounds.AttributeValueLengthLimit < 0 {
+		bounds.AttributeValueLengthLimit = maxValueBytes
+	}
+	return bounds
 }
 
 // isOn reports whether the variables turn traces on.

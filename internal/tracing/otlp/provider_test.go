@@ -9,8 +9,10 @@ import (
 
 	"github.com/armature-io/armature/internal/tracing/otlp"
 	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel/attribute"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // TestOpen checks which variables turn traces on.
@@ -104,5 +106,34 @@ func TestOpenWithProvider(t *testing.T) {
 	exported := spans.GetSpans()
 	if len(exported) != 1 || !strings.Contains(exported[0].Resource.String(), "service.name=worker") {
 		t.Errorf("the exporter of the program got %v, want one span of service worker", exported)
+	}
+}
+
+// TestLimits checks that the texts of attributes are bounded, unless a variable sets another
+// bound.
+func TestLimits(t *testing.T) {
+	for name, c := range map[string]struct {
+		reason, variable string
+		want             int
+	}{
+		"default":  {"the path of an operation may have 4 KB", "", 1024},
+		"variable": {"the standard one", "20", 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT", c.variable)
+			spans := tracetest.NewInMemoryExporter()
+			provider, err := otlp.Open(t.Context(), otlp.Options{
+				Lookup:   func(string) (string, bool) { return "", false },
+				Provider: []sdktrace.TracerProviderOption{sdktrace.WithSyncer(spans)},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, span := provider.Tracer().Start(t.Context(), "one", trace.WithAttributes(attribute.String("url.path", strings.Repeat("a", 5000))))
+			span.End()
+			if got := len(spans.GetSpans()[0].Attributes[0].Value.AsString()); got != c.want {
+				t.Errorf("the attribute has %d bytes, want %d: %s", got, c.want, c.reason)
+			}
+		})
 	}
 }
