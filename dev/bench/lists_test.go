@@ -16,8 +16,9 @@ const (
 )
 
 // TestLists measures lists of ten thousand resources, and counts what they send: `get`, a
-// watch, and commands with a name. No worker runs. The store is SQLite, which has pages of
-// 250; POSTGRES_LISTS=10000 make test-postgres measures a store with pages of 1,000.
+// watch, and commands with a name; then `get` of as many whose memos are encrypted. No worker
+// runs. The store is SQLite, which has pages of 250; POSTGRES_LISTS=10000 make test-postgres
+// measures a store with pages of 1,000.
 func TestLists(t *testing.T) {
 	if os.Getenv(partVariable) == "all" {
 		t.Skip("takes minutes; make bench BENCH=lists runs it")
@@ -45,6 +46,7 @@ func TestLists(t *testing.T) {
 	measure("get", "get")
 	measure("get_name", "get", "t77")
 	measure("get_phase", "get", "--phase", "Blocked")
+	compareEncrypted(w, all)
 	all.print(t)
 	if !t.Failed() {
 		all.merge(t)

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,8 +32,7 @@ func TestOverhead(t *testing.T) {
 	binaries := requireOnlyPart(t, "overhead")
 	base := harness.New(t, binaries, harness.Options{Simulator: armsim.Options{MaxRequests: 1000}})
 	spans := collector.Start(t)
-	key := payload.Key{ID: "bench", Secret: []byte("0123456789abcdef0123456789abcdef")}
-	encrypted := []string{"BENCH_KEY=" + hex.EncodeToString(key.Secret), "ARMATURE_ENCRYPTION_KEYS=bench=env:BENCH_KEY", "ARMATURE_ENCRYPTION_WRITE_KEY=bench"}
+	key, encrypted := benchKey()
 	sides := []*overhead{
 		{name: "plain"},
 		{name: "traces", traces: spans.HTTP()},
