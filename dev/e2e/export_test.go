@@ -9,6 +9,7 @@ import (
 
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/dev/internal/leaks"
 	"github.com/armature-io/armature/workflows"
 )
 
@@ -117,14 +118,13 @@ func searchValues(w *harness.World, places map[string]string) {
 		if !strings.Contains(text, version) && !strings.Contains(text, "ExportValues") {
 			w.T.Errorf("%s shows nothing of the export", place)
 		}
-		for _, value := range made.Values {
-			for _, form := range forms(value) {
-				if at := strings.Index(text, form); at >= 0 {
-					w.T.Errorf("a value is in %s: ...%q", place, text[max(0, at-200):min(len(text), at+50)])
-					break
-				}
-			}
-		}
+	}
+	values := map[string]string{}
+	for _, value := range made.Values {
+		values[value] = "a value"
+	}
+	for _, leak := range leaks.Find(places, values) {
+		w.T.Error(leak)
 	}
 }
 

@@ -23,12 +23,14 @@ import (
 
 // Span is a span as it arrived. IDs are hexadecimal; Parent is "" for the root of a trace.
 type Span struct {
-	Service, Name             string
-	TraceID, SpanID, Parent   string
-	Kind                      tracepb.Span_SpanKind
-	Begun, Ended              time.Time
-	Attributes                map[string]string
-	Links                     []Link
+	Service, Name           string
+	TraceID, SpanID, Parent string
+	Kind                    tracepb.Span_SpanKind
+	Begun, Ended            time.Time
+	Attributes              map[string]string
+	Links                   []Link
+	// Events is the number of events, of which an error would be one.
+	Events                    int
 	Failed                    bool
 	StatusMessage, TraceState string
 }
@@ -145,8 +147,8 @@ func spanOf(service string, span *tracepb.Span) Span {
 		Service: service, Name: span.GetName(), Kind: span.GetKind(), TraceState: span.GetTraceState(),
 		TraceID: hex.EncodeToString(span.GetTraceId()), SpanID: hex.EncodeToString(span.GetSpanId()), Parent: hex.EncodeToString(span.GetParentSpanId()),
 		Begun: time.Unix(0, int64(span.GetStartTimeUnixNano())), Ended: time.Unix(0, int64(span.GetEndTimeUnixNano())),
-		Attributes: attributes(span.GetAttributes()),
-		Failed:     span.GetStatus().GetCode() == tracepb.Status_STATUS_CODE_ERROR, StatusMessage: span.GetStatus().GetMessage(),
+		Attributes: attributes(span.GetAttributes()), Events: len(span.GetEvents()),
+		Failed: span.GetStatus().GetCode() == tracepb.Status_STATUS_CODE_ERROR, StatusMessage: span.GetStatus().GetMessage(),
 	}
 	for _, link := range span.GetLinks() {
 		found.Links = append(found.Links, Link{hex.EncodeToString(link.GetTraceId()), hex.EncodeToString(link.GetSpanId())})

@@ -1,6 +1,6 @@
 // Command testworker is worker/main.go with an additional extension that waits at a
-// step of the pass until the test releases it, or writes another resource, and with an
-// authorizer. The crash tests kill it there.
+// step of the pass until the test releases it, writes another resource, or shows secrets, and
+// with an authorizer. The crash tests kill it there.
 package main
 
 import (
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/caller"
+	"github.com/armature-io/armature/dev/internal/testworker/careless"
 	"github.com/armature-io/armature/dev/internal/testworker/codec"
 	"github.com/armature-io/armature/dev/internal/testworker/gate"
 	"github.com/armature-io/armature/dev/internal/testworker/peer"
@@ -42,6 +43,9 @@ func main() {
 			os.Exit(service.ExitConfig)
 		}
 		links = append(links, extensions.Entry{Type: peer.Type, Link: link})
+	}
+	if os.Getenv(careless.Variable) != "" {
+		links = append(links, extensions.Entry{Type: careless.Type, Link: careless.Link{}})
 	}
 	if text := os.Getenv(gate.ClockVariable); text != "" {
 		ahead, err := time.ParseDuration(text)
