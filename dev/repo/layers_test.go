@@ -21,7 +21,8 @@ const maxLines = 300
 // import each other. A package belongs to the longest room that its path begins
 // with, so "activities/lookup" is a room of its own below "activities".
 var layers = [][]string{
-	{"internal/issuer", "internal/keyref", "internal/nearest", "internal/regular", "internal/scheduled", "internal/servertime", "internal/text", "internal/tracing"},
+	{"internal/issuer", "internal/keyref", "internal/nearest", "internal/regular", "internal/scheduled", "internal/servertime", "internal/text"},
+	{"internal/tracing"},
 	{"resource"},
 	{"types", "signing", "expression"},
 	{"manifest", "drift", "arm", "secrets", "encryption", "audit"},
