@@ -26,30 +26,34 @@ func TestSecretsOfExports(t *testing.T) {
 	w.Env = append(w.Env, spans.GRPC()...)
 	w.MustCLI("apply", "-f", w.Write("account.yaml", exportManifest), "--wait", "--timeout", "60s")
 	old := w.Sim.VaultSecret(exportVault, "app-key1").Versions[0].Value
-	before := madeValues(w)
-	regenerate(w, "key1")
-	made := slices.DeleteFunc(madeValues(w), func(value string) bool { return slices.Contains(before, value) })
-	if len(made) != 1 {
-		t.Fatalf("the simulator made %d keys, want one", len(made))
-	}
 	var output []string
-	for _, c := range []struct {
-		fault armsim.Fault
-		want  string
-	}{
-		{armsim.Fault{Method: http.MethodPut, Path: "/vaults/kv/secrets/app-*", Status: http.StatusForbidden, Message: "planted-vault: " + made[0] + " may not follow " + old}, "planted-vault: (masked) may not follow (masked)"},
-		{armsim.Fault{Method: http.MethodPost, Path: exportAccount, Status: http.StatusBadRequest, Code: "KeyInUse", Message: "planted-action: " + old + " is used"}, "planted-action: (masked) is used"},
-	} {
+	refuse := func(fault armsim.Fault, want string) {
+		t.Helper()
+		round, _, _ := strings.Cut(want, ":")
 		w.Sim.Call(http.MethodDelete, "/faults", nil, nil)
-		w.Sim.Call(http.MethodPost, "/faults", c.fault, nil)
-		w.MustCLI("reconcile", exportAccount)
-		w.UntilStatus(60*time.Second, exportAccount, "has the message "+c.want, func(status workflows.Status) bool {
-			return strings.Contains(status.Condition.Message, c.want)
+		w.Sim.Call(http.MethodPost, "/faults", fault, nil)
+		// The audit trail has a refusal once for each generation.
+		w.MustCLI("apply", "-f", w.Write("account.yaml", exportManifest+"labels: {round: "+round+"}\n"))
+		w.UntilStatus(60*time.Second, exportAccount, "has the message "+want, func(status workflows.Status) bool {
+			return strings.Contains(status.Condition.Message, want)
 		})
 		for _, command := range []string{"describe", "history"} {
 			output = append(output, w.MustCLI(command, exportAccount).Out)
 		}
 	}
+	vault := armsim.Fault{Method: http.MethodPut, Path: "/vaults/kv/secrets/app-*", Status: http.StatusForbidden, Message: "planted-rotation"}
+	before := madeValues(w)
+	regenerate(w, "key1")
+	refuse(vault, vault.Message) // the action has returned the new key
+	made := slices.DeleteFunc(madeValues(w), func(value string) bool { return slices.Contains(before, value) })
+	if len(made) != 1 {
+		t.Fatalf("the simulator made the keys %q, want one", made)
+	}
+	vault.Message = "planted-vault: " + made[0] + " may not follow " + old
+	refuse(vault, "planted-vault: (masked) may not follow (masked)")
+	refuse(armsim.Fault{
+		Method: http.MethodPost, Path: exportAccount, Status: http.StatusBadRequest, Code: "KeyInUse", Message: "planted-action: " + old + " is used",
+	}, "planted-action: (masked) is used")
 	metrics := worker.OpenMetrics()
 	worker.Stop()
 	_, trail := auditTrail(t, w.Folder)
@@ -58,7 +62,7 @@ func TestSecretsOfExports(t *testing.T) {
 		inTrail: trail, inSpans: string(spans.Raw()), inMetrics: metrics,
 	}
 	for place, planted := range map[string]string{
-		inTemporal: "planted-vault", inLog: "planted-action", inOutput: "planted-vault", inTrail: "planted-vault",
+		inTemporal: "planted-vault", inLog: "ExportValues", inOutput: "planted-vault", inTrail: "planted-action: (masked)",
 		inSpans: "PUT Microsoft.KeyVault/vaults/secrets", inMetrics: "microsoft.keyvault/vaults/secrets",
 	} {
 		if !strings.Contains(places[place], planted) {

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -110,17 +111,24 @@ func checkSpans(t testing.TB, spans []collector.Span) {
 		}
 	}
 	names := map[string]bool{}
+	reported := map[string]bool{}
+	report := func(format string, args ...any) {
+		if problem := fmt.Sprintf(format, args...); !reported[problem] {
+			reported[problem] = true
+			t.Error(problem)
+		}
+	}
 	for _, span := range spans {
 		names[span.Name] = true
 		if len(span.Name) > maxSpanName || unbounded.MatchString(span.Name) || strings.Contains(span.Name, plantedName) {
-			t.Errorf("the span %q has a name with an ID, or a long one", span.Name)
+			report("the span %q has a name with an ID, or a long one", span.Name)
 		}
 		if span.Events > 0 || len(span.StatusMessage) > maxSpanName || strings.Contains(span.StatusMessage, " ") && span.StatusMessage != "no response" {
-			t.Errorf("the span %s has %d events and the status %q, want none, and one word", span.Name, span.Events, span.StatusMessage)
+			report("the span %s has %d events and the status %q, want none, and one word", span.Name, span.Events, span.StatusMessage)
 		}
 		for key, value := range span.Attributes {
 			if !documented[key] || len(value) > maxSpanValue {
-				t.Errorf("the span %s has the attribute %s with %d bytes, want one of docs/tracing.md with at most %d", span.Name, key, len(value), maxSpanValue)
+				report("the span %s has the attribute %s with %d bytes, want one of docs/tracing.md with at most %d", span.Name, key, len(value), maxSpanValue)
 			}
 		}
 	}
