@@ -16,16 +16,7 @@ import (
 // TestCorpusBodies sends every recorded PUT to a simulator with the recordings: it is
 // accepted, and after its operation the GET returns the recorded body.
 func TestCorpusBodies(t *testing.T) {
-	dir := os.Getenv("ARM_CORPUS")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "corpus")
-	}
-	file, err := os.Open(filepath.Join(dir, "drift.jsonl.gz"))
-	if err != nil {
-		t.Skipf("no recorded traffic; set ARM_CORPUS to its folder: %v", err)
-	}
-	defer func() { _ = file.Close() }() // only read
-	recordings, err := armsim.ReadRecordings(file)
+	recordings, err := armsim.ReadRecordings(openCorpus(t, "drift.jsonl.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,6 +29,22 @@ func TestCorpusBodies(t *testing.T) {
 		good++
 	}
 	t.Logf("score bodies.replayed %d/%d", good, len(recordings))
+}
+
+// openCorpus opens a file of the recorded traffic until the test ends; without it the test is
+// skipped.
+func openCorpus(t *testing.T, name string) *os.File {
+	t.Helper()
+	dir := os.Getenv("ARM_CORPUS")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "shared", "corpus")
+	}
+	file, err := os.Open(filepath.Join(dir, name))
+	if err != nil {
+		t.Skipf("no recorded traffic; set ARM_CORPUS to its folder: %v", err)
+	}
+	t.Cleanup(func() { _ = file.Close() }) // only read
+	return file
 }
 
 func play(t *testing.T, recording armsim.Recording) string {

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -60,16 +58,7 @@ func TestCorpusOperations(t *testing.T) {
 
 func readTraces(t *testing.T) []trace {
 	t.Helper()
-	dir := os.Getenv("ARM_CORPUS")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "corpus")
-	}
-	file, err := os.Open(filepath.Join(dir, "lro.jsonl.gz"))
-	if err != nil {
-		t.Skipf("no recorded traffic; set ARM_CORPUS to its folder: %v", err)
-	}
-	defer func() { _ = file.Close() }() // only read
-	unzipped, err := gzip.NewReader(file)
+	unzipped, err := gzip.NewReader(openCorpus(t, "lro.jsonl.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}

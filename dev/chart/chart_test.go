@@ -46,6 +46,29 @@ func render(t *testing.T, values map[string]any) []Object {
 	return objects
 }
 
+// check fails the test where an object is not valid, or disagrees with another one.
+func check(t *testing.T, schemas *Schemas, objects []Object) {
+	t.Helper()
+	for _, o := range objects {
+		if err := schemas.Validate(o); err != nil {
+			t.Errorf("%s: %v\n%s", o.Template, err, o.YAML)
+		}
+	}
+	for _, problem := range Disagreements(objects) {
+		t.Error(problem)
+	}
+}
+
+// workloads returns the objects that run pods.
+func workloads(t *testing.T, objects []Object) []Workload {
+	t.Helper()
+	found, err := Workloads(objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
 // with returns values with YAML merged into them.
 func with(t *testing.T, values map[string]any, text string) map[string]any {
 	t.Helper()
@@ -97,11 +120,9 @@ func TestSets(t *testing.T) {
 	for name, want := range tests {
 		t.Run(name, func(t *testing.T) {
 			objects := render(t, set(t, name))
+			check(t, schemas, objects)
 			var got []string
 			for _, o := range objects {
-				if err := schemas.Validate(o); err != nil {
-					t.Errorf("%s: %v\n%s", o.Template, err, o.YAML)
-				}
 				if o.Content["metadata"].(map[string]any)["namespace"] != namespace {
 					t.Errorf("%s is not in the namespace of the release", o)
 				}
@@ -110,9 +131,6 @@ func TestSets(t *testing.T) {
 			slices.Sort(got)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("the rendered objects differ (-want +got):\n%s", diff)
-			}
-			for _, problem := range Disagreements(objects) {
-				t.Error(problem)
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"encoding/json"
 	"io"
 	"log"
 	"os"
@@ -21,10 +22,10 @@ func TestSchemasRefuse(t *testing.T) {
 	schemas := loadSchemas(t)
 	tests := map[string]struct{ yaml, want, reason string }{
 		"unknown field of the API": {
-			yaml: "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replica: 1}", want: "unknown field", reason: "an API server drops it silently",
+			yaml: object("apps/v1", "Deployment", "{replica: 1}"), want: "unknown field", reason: "an API server drops it silently",
 		},
 		"wrong kind of value": {
-			yaml: "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {ports: [{port: http}]}", want: "cannot unmarshal", reason: "a port is a number",
+			yaml: object("v1", "Service", "{ports: [{port: http}]}"), want: "cannot unmarshal", reason: "a port is a number",
 		},
 		"unknown kind": {
 			yaml: "apiVersion: example.com/v1\nkind: Cache\nmetadata: {name: a}", want: "no kind", reason: "a custom resource needs a schema here",
@@ -39,22 +40,22 @@ func TestSchemasRefuse(t *testing.T) {
 			yaml: workerDeployment("rollout: {strategy: Canary}"), want: "must be one of", reason: "the CRD has a list of strategies",
 		},
 		"scaled object without triggers": {
-			yaml: "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: a}\nspec: {scaleTargetRef: {name: a}}", want: "triggers", reason: "KEDA requires triggers",
+			yaml: object("keda.sh/v1alpha1", "ScaledObject", "{scaleTargetRef: {name: a}}"), want: "triggers", reason: "KEDA requires triggers",
 		},
 		"number where KEDA takes text": {
-			yaml: "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: a}\nspec: {scaleTargetRef: {name: a}, triggers: [{type: temporal, metadata: {targetQueueSize: 5}}]}", want: "targetQueueSize", reason: "metadata of a trigger is text",
+			yaml: object("keda.sh/v1alpha1", "ScaledObject", "{scaleTargetRef: {name: a}, triggers: [{type: temporal, metadata: {targetQueueSize: 5}}]}"), want: "targetQueueSize", reason: "metadata of a trigger is text",
 		},
 		"inside of a template": {
-			yaml: "apiVersion: temporal.io/v1alpha1\nkind: WorkerResourceTemplate\nmetadata: {name: a}\nspec: {workerDeploymentRef: {name: a}, template: {apiVersion: policy/v1, kind: PodDisruptionBudget, spec: {maxUnavailabel: 1}}}", want: "unknown field", reason: "the controller applies it later, where nobody looks",
+			yaml: object("temporal.io/v1alpha1", "WorkerResourceTemplate", "{workerDeploymentRef: {name: a}, template: {apiVersion: policy/v1, kind: PodDisruptionBudget, spec: {maxUnavailabel: 1}}}"), want: "unknown field", reason: "the controller applies it later, where nobody looks",
 		},
 		"misspelt field of Prometheus": {
-			yaml: "apiVersion: monitoring.coreos.com/v1\nkind: ServiceMonitor\nmetadata: {name: a}\nspec: {selector: {}, endpoints: [{prot: http}]}", want: "prot", reason: "a scrape would be missing",
+			yaml: object("monitoring.coreos.com/v1", "ServiceMonitor", "{selector: {}, endpoints: [{prot: http}]}"), want: "prot", reason: "a scrape would be missing",
 		},
 		"alert without a name": {
-			yaml: "apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\nmetadata: {name: a}\nspec: {groups: [{rules: [{expr: up}]}]}", want: "name", reason: "a group has a name",
+			yaml: object("monitoring.coreos.com/v1", "PrometheusRule", "{groups: [{rules: [{expr: up}]}]}"), want: "name", reason: "a group has a name",
 		},
 		"two ways into Temporal": {
-			yaml: "apiVersion: temporal.io/v1alpha1\nkind: Connection\nmetadata: {name: a}\nspec: {hostPort: 'a:1', mutualTLSSecretRef: {name: a}, apiKeySecretRef: {name: a, key: a}}", want: "not", reason: "the CRD allows one",
+			yaml: object("temporal.io/v1alpha1", "Connection", "{hostPort: 'a:1', mutualTLSSecretRef: {name: a}, apiKeySecretRef: {name: a, key: a}}"), want: "not", reason: "the CRD allows one",
 		},
 	}
 	for name, tc := range tests {
@@ -70,6 +71,11 @@ func TestSchemasRefuse(t *testing.T) {
 	}
 }
 
+// object returns an object as YAML.
+func object(apiVersion, kind, spec string) string {
+	return "apiVersion: " + apiVersion + "\nkind: " + kind + "\nmetadata: {name: a}\nspec: " + spec
+}
+
 // workerDeployment returns a valid WorkerDeployment with one field of its spec replaced.
 func workerDeployment(field string) string {
 	spec := map[string]any{
@@ -81,9 +87,9 @@ func workerDeployment(field string) string {
 	if err := yaml.Unmarshal([]byte(field), &spec); err != nil {
 		return err.Error()
 	}
-	content, err := yaml.Marshal(map[string]any{"apiVersion": "temporal.io/v1alpha1", "kind": "WorkerDeployment", "metadata": map[string]any{"name": "a"}, "spec": spec})
+	content, err := json.Marshal(spec)
 	if err != nil {
 		return err.Error()
 	}
-	return string(content)
+	return object("temporal.io/v1alpha1", "WorkerDeployment", string(content))
 }

@@ -49,11 +49,7 @@ func load(t *testing.T, objects []Object, w Workload) config.Config {
 func TestWorkersAcceptTheirConfiguration(t *testing.T) {
 	for _, name := range []string{"cloud", "mtls", "demo"} {
 		objects := render(t, set(t, name))
-		workloads, err := Workloads(objects)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, w := range workloads {
+		for _, w := range workloads(t, objects) {
 			if w.Template.Labels["app.kubernetes.io/component"] != "worker" {
 				continue
 			}
@@ -164,12 +160,8 @@ extraObjects:
     kind: ConfigMap
     metadata: {name: "{{ .Release.Name }}-extra", namespace: armature-system}
 `))
-	workloads, err := Workloads(objects)
-	if err != nil {
-		t.Fatal(err)
-	}
 	checked := 0
-	for _, w := range workloads {
+	for _, w := range workloads(t, objects) {
 		c := w.Template.Spec.Containers[0]
 		if c.Name != "worker" {
 			continue
@@ -206,11 +198,7 @@ func TestVersionsByDigest(t *testing.T) {
 		t.Error(problem)
 	}
 	images := map[string]string{}
-	workloads, err := Workloads(objects)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, w := range workloads {
+	for _, w := range workloads(t, objects) {
 		if w.Template.Spec.Containers[0].Name == "worker" {
 			loaded := load(t, objects, w)
 			images[loaded.Worker.BuildID] = w.Template.Spec.Containers[0].Image
@@ -234,21 +222,9 @@ codec:
   extraVolumeMounts: [{name: keys, mountPath: /etc/armature/keys, readOnly: true}]
 `
 	objects := render(t, with(t, set(t, "demo"), encrypted))
-	schemas := loadSchemas(t)
-	for _, o := range objects {
-		if err := schemas.Validate(o); err != nil {
-			t.Errorf("%v\n%s", err, o.YAML)
-		}
-	}
-	for _, problem := range Disagreements(objects) {
-		t.Error(problem)
-	}
-	workloads, err := Workloads(objects)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, loadSchemas(t), objects)
 	checked := 0
-	for _, w := range workloads {
+	for _, w := range workloads(t, objects) {
 		if w.Name != "armature-codec" {
 			continue
 		}

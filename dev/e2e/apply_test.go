@@ -19,6 +19,18 @@ body: {location: westus2, tags: {purpose: e2e}}
 `
 )
 
+// groupManifest returns groupIn with another name.
+func groupManifest(name string) string {
+	return strings.Replace(groupIn, "name: first", "name: "+name, 1)
+}
+
+// applyGroup applies a managed group, waits until it is Ready, and returns its ID.
+func (s scenarios) applyGroup(name string) string {
+	s.T.Helper()
+	s.MustCLI("apply", "-f", s.Write("group.yaml", groupManifest(name)), "--wait", "--timeout", "60s")
+	return subscription + "/resourceGroups/" + name
+}
+
 // TestApplyOneGroup creates one resource group over HTTPS with a client secret, as in
 // a real cloud.
 func TestApplyOneGroup(t *testing.T) {

@@ -98,8 +98,7 @@ func (s *refusalScene) thing(group, name string) refused {
 }
 
 func (s *refusalScene) group(name string) refused {
-	manifest := strings.Replace(groupIn, "name: first", "name: "+name, 1)
-	return refused{id: subscription + "/resourceGroups/" + name, file: s.Write(name+".yaml", manifest)}
+	return refused{id: subscription + "/resourceGroups/" + name, file: s.Write(name+".yaml", groupManifest(name))}
 }
 
 func (s *refusalScene) play(tc refusal) {

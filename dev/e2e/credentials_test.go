@@ -22,19 +22,27 @@ const (
 	otherSubscription = "/subscriptions/22222222-2222-3333-4444-555555555555"
 )
 
+// otherCloud starts the simulator of the other tenant, until the test ends, and returns the
+// file with its certificate authority too.
+func otherCloud(w *harness.World) (server *armsim.Server, caFile string) {
+	w.T.Helper()
+	caFile = filepath.Join(w.Folder, "other-ca.pem")
+	server, err := armsim.New(armsim.Options{
+		TimeScale: 60, RequireAuth: true, TenantID: otherTenant, ClientID: otherClient, ClientSecret: otherSecret,
+	}).Listen(armsim.ListenOptions{TLS: true, CAFile: caFile})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	w.T.Cleanup(func() { _ = server.Close() })
+	return server, caFile
+}
+
 // TestNamedCredentials checks that one worker serves two tenants of two clouds, each
 // with its own credential, and that neither uses the rights of the other.
 func TestNamedCredentials(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{TLS: true})
-	caFile := filepath.Join(w.Folder, "other-ca.pem")
-	server, err := armsim.New(armsim.Options{
-		TimeScale: 60, RequireAuth: true, TenantID: otherTenant, ClientID: otherClient, ClientSecret: otherSecret,
-	}).Listen(armsim.ListenOptions{TLS: true, CAFile: caFile})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Close() })
+	server, caFile := otherCloud(w)
 	config := w.Write("worker-credentials.yaml", fmt.Sprintf(`
 credentials:
   other:

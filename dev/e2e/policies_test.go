@@ -110,9 +110,7 @@ func playIgnore(t *testing.T, s scenarios, r thing) {
 // playCascade deletes a group with --cascade: managed resources first, by their own
 // workflows, and the others with the group.
 func playCascade(t *testing.T, s scenarios, r thing) {
-	owner := subscription + "/resourceGroups/" + r.group
-	groupManifest := strings.Replace(groupIn, "name: first", "name: "+r.group, 1)
-	s.MustCLI("apply", "-f", s.Write("group.yaml", groupManifest), "--wait", "--timeout", "30s")
+	owner := s.applyGroup(r.group)
 	s.applyMore(r, "small", "timeout: 1h", "--wait", "--timeout", "30s")
 	foreign := owner + "/providers/Microsoft.Example/things/foreign"
 	s.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": foreign, "body": map[string]any{"location": "westus2"}}, nil)
@@ -132,9 +130,7 @@ func playCascade(t *testing.T, s scenarios, r thing) {
 // playDependents deletes a group with a managed thing: the deletion waits for the
 // thing, names it, and completes once the thing is deleted.
 func playDependents(t *testing.T, s scenarios, r thing) {
-	owner := subscription + "/resourceGroups/" + r.group
-	groupManifest := strings.Replace(groupIn, "name: first", "name: "+r.group, 1)
-	s.MustCLI("apply", "-f", s.Write("group.yaml", groupManifest), "--wait", "--timeout", "30s")
+	owner := s.applyGroup(r.group)
 	s.applyMore(r, "small", "timeout: 1h", "--wait", "--timeout", "30s")
 	s.MustCLI("delete", owner, "--yes")
 	status := s.UntilStatus(20*time.Second, owner, "waits for its thing", func(status workflows.Status) bool {

@@ -3,12 +3,10 @@ package e2e
 import (
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/dev/internal/harness"
 	"github.com/armature-io/armature/workflows"
 )
@@ -18,14 +16,7 @@ import (
 func TestTwoTenants(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{TLS: true})
-	caFile := filepath.Join(w.Folder, "other-ca.pem")
-	server, err := armsim.New(armsim.Options{
-		TimeScale: 60, RequireAuth: true, TenantID: otherTenant, ClientID: otherClient, ClientSecret: otherSecret,
-	}).Listen(armsim.ListenOptions{TLS: true, CAFile: caFile})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Close() })
+	server, caFile := otherCloud(w)
 	config := w.Write("worker-tenants.yaml", fmt.Sprintf(`
 secrets: {env-prefix: ARMATURE_SECRET_}
 credentials:

@@ -22,8 +22,7 @@ func TestUndo(t *testing.T) {
 	w := harness.New(t, binaries, harness.Options{})
 	w.StartWorker(harness.WorkerOptions{})
 	s := scenarios{w}
-	const owner = subscription + "/resourceGroups/undo"
-	w.MustCLI("apply", "-f", w.Write("group.yaml", strings.Replace(groupIn, "name: first", "name: undo", 1)), "--wait", "--timeout", "30s")
+	owner := s.applyGroup("undo")
 	sent := thing{group: "undo", name: "sent", interval: "1h"}
 	kept := []thing{{group: "undo", name: "kept0", interval: "1h"}, {group: "undo", name: "kept1", interval: "1h"}}
 	s.apply(sent, "small")
@@ -104,8 +103,7 @@ func TestUndoDuringADelete(t *testing.T) {
 	w := harness.New(t, binaries, harness.Options{})
 	w.StartWorker(harness.WorkerOptions{})
 	s := scenarios{w}
-	const owner = subscription + "/resourceGroups/during"
-	w.MustCLI("apply", "-f", w.Write("group.yaml", strings.Replace(groupIn, "name: first", "name: during", 1)), "--wait", "--timeout", "30s")
+	owner := s.applyGroup("during")
 	kept := thing{group: "during", name: "kept", interval: "1h"}
 	s.apply(kept, "small")
 	w.MustCLI("wait", "--all", "--timeout", "60s")
