@@ -125,12 +125,14 @@ func (r *Reader) NoteChange(id resource.ID, at time.Time) {
 }
 
 // NoteRequest invalidates the readings of a resource from before a user requested a pass, at a
-// time of the server; the zero time is no request. A reading from after it is shared: the
-// resources of one apply have the same owner.
+// time of the server; the zero time is no request. A reading from after it is shared, also
+// one in flight: the resources of one apply have the same owner.
 func (r *Reader) NoteRequest(id resource.ID, at time.Time) {
-	if !at.IsZero() && !r.readings.allSince(id, at) {
-		r.NoteChange(id, at)
+	// No reading from before the last change counts anyway.
+	if at.IsZero() || !r.LastChange(id).Before(at) || r.readings.allSince(id, at) {
+		return
 	}
+	r.NoteChange(id, at)
 }
 
 // LastChange returns when this worker, by its clock, was last notified of a change of a

@@ -122,3 +122,26 @@ func TestShouldAnnounceFreeKeepsRecentOnly(t *testing.T) {
 		t.Errorf("announced %t, %t, %t with %d kept, want true, false, true and the last one", first, second, third, len(r.announced))
 	}
 }
+
+// The resources of one apply ask one after the other while the read of their owner is in
+// flight: all of them join it, because it began after their requests less the shared age.
+func TestRequestsJoinTheReadInFlight(t *testing.T) {
+	t.Parallel()
+	r, c := testReader()
+	const shared = 2 * time.Second
+	id := testID(t, 1)
+	r.NoteRequest(id, c.at.Add(-shared))
+	first := c.at
+	for range 4 {
+		c.at = c.at.Add(400 * time.Millisecond)
+		r.NoteRequest(id, c.at.Add(-shared))
+		if got := r.LastChange(id); !got.Equal(first) {
+			t.Fatalf("a request after %s makes the read that began before it too old", c.at.Sub(first))
+		}
+	}
+	c.at = c.at.Add(shared)
+	r.NoteRequest(id, c.at.Add(-shared))
+	if got := r.LastChange(id); !got.Equal(c.at) {
+		t.Errorf("a request after %s shares a read that began before it", c.at.Sub(first))
+	}
+}
