@@ -37,7 +37,7 @@ func (Link) ModifyARMResource(
 	log.InfoContext(ctx, text, "payload", payload)
 	switch obj.ID.Name() {
 	case Panics:
-		panic(text)
+		panic(text) //nolint:forbidigo // what the test is about
 	case Fails:
 		return nil, errors.New(text)
 	case Blocks:
