@@ -101,11 +101,11 @@ func (j *Journal) Write(ctx context.Context, record Record) error {
 	ctx, cancel := context.WithTimeout(ctx, j.options.Timeout)
 	defer cancel()
 	var problems []error
-	var waits []<-chan struct{}
+	var waits []*entry
 	for _, q := range j.queues {
-		done, err := q.add(line, false)
+		wait, err := q.add(line, false)
 		problems = append(problems, err)
-		waits = append(waits, done)
+		waits = append(waits, wait)
 	}
 	if err := errors.Join(problems...); err != nil {
 		return &UnavailableError{err}
@@ -113,14 +113,17 @@ func (j *Journal) Write(ctx context.Context, record Record) error {
 	return j.await(ctx, waits)
 }
 
-// await waits until all lines are written.
-func (j *Journal) await(ctx context.Context, waits []<-chan struct{}) error {
-	for i, done := range waits {
-		if done == nil {
+// await waits until all lines are written, or one is refused.
+func (j *Journal) await(ctx context.Context, waits []*entry) error {
+	for i, wait := range waits {
+		if wait == nil {
 			continue
 		}
 		select {
-		case <-done:
+		case <-wait.done:
+			if wait.refused != nil {
+				return &UnavailableError{fmt.Errorf("%s: %w", j.queues[i].sink.Name(), wait.refused)}
+			}
 		case <-ctx.Done():
 			return &UnavailableError{fmt.Errorf("%s: %w", j.queues[i].sink.Name(), j.queues[i].problem())}
 		}
@@ -166,7 +169,7 @@ func (j *Journal) finish(end Record, reserved []*queue) {
 		j.options.Log.Error("cannot encode an audit line", "key", end.Key, "error", err)
 		return
 	}
-	waits := make([]<-chan struct{}, len(j.queues))
+	waits := make([]*entry, len(j.queues))
 	for i, q := range j.queues {
 		kept := false
 		for _, with := range reserved {

@@ -188,3 +188,9 @@ func TestNoJournal(t *testing.T) {
 	finish(Record{})
 	journal.Close(t.Context())
 }
+
+func (f *fake) counted(outcome Outcome) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.counts[outcome]
+}

@@ -24,13 +24,14 @@ const (
 	maxStuckTime = time.Second
 )
 
-// entry is a line with the channel that is closed once it is written.
+// entry is a line with the channel that is closed once it is written, or refused for good.
 type entry struct {
-	line Line
-	done chan struct{}
+	line    Line
+	done    chan struct{}
+	refused error // set before done is closed
 }
 
-// queue passes lines to one sink, in order. It never drops what it took.
+// queue passes lines to one sink, in order. It drops what the sink refuses for good alone.
 type queue struct {
 	sink    Sink
 	options Options
@@ -38,7 +39,7 @@ type queue struct {
 	ended   chan struct{}
 
 	mu      sync.Mutex
-	pending []entry
+	pending []*entry
 	// reserved counts the lines that have room and have not come yet.
 	reserved int
 	failure  error
@@ -54,7 +55,7 @@ func newQueue(sink Sink, options Options) *queue {
 }
 
 // add takes a line. Reserved is set for one that has room.
-func (q *queue) add(line Line, reserved bool) (<-chan struct{}, error) {
+func (q *queue) add(line Line, reserved bool) (*entry, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
@@ -66,13 +67,13 @@ func (q *queue) add(line Line, reserved bool) (<-chan struct{}, error) {
 	if reserved {
 		q.reserved--
 	}
-	e := entry{line, make(chan struct{})}
+	e := &entry{line: line, done: make(chan struct{})}
 	q.pending = append(q.pending, e)
 	select {
 	case q.added <- struct{}{}:
 	default:
 	}
-	return e.done, nil
+	return e, nil
 }
 
 func (q *queue) full() bool { return len(q.pending)+q.reserved >= q.options.MaxPending }
@@ -165,12 +166,19 @@ func (q *queue) write(ctx context.Context, batch []Line) bool {
 	bounded, cancel := context.WithTimeout(ctx, maxSinkTime)
 	defer cancel()
 	err := q.sink.Write(bounded, batch)
+	refused, isRefused := errors.AsType[*RefusedError](err)
+	if isRefused {
+		err = nil // it has the others
+	}
 	q.mu.Lock()
 	first := err != nil && q.failure == nil
 	recovered := err == nil && q.failure != nil
 	q.failure = err
 	if err == nil {
 		for _, e := range q.pending[:len(batch)] {
+			if isRefused && refused.has(e.line) {
+				e.refused = refused.Cause
+			}
 			close(e.done)
 		}
 		q.pending = slices.Delete(q.pending, 0, len(batch))
@@ -186,7 +194,12 @@ func (q *queue) write(ctx context.Context, batch []Line) bool {
 		q.options.Count(q.sink.Name(), OutcomeFailed, len(batch))
 		return false
 	}
-	q.options.Count(q.sink.Name(), OutcomeWritten, len(batch))
+	lost := 0
+	if isRefused {
+		lost = len(refused.Lines)
+		refused.Report(q.options.Log, q.options.Count, q.sink.Name())
+	}
+	q.options.Count(q.sink.Name(), OutcomeWritten, len(batch)-lost)
 	return true
 }
 

@@ -60,24 +60,22 @@ func isLoopback(host string) bool { return host == "localhost" || host == "127.0
 // Name returns "https".
 func (*Endpoint) Name() string { return "https" }
 
-// Write sends the lines with one request. Where the endpoint refuses them as too large, it
-// sends the halves.
+// Write sends the lines with one request, and halves of them where the endpoint refuses
+// their content.
 func (e *Endpoint) Write(ctx context.Context, lines []Line) error {
-	status, err := e.send(ctx, lines)
-	switch {
-	case err != nil:
-		return err
-	case status == http.StatusRequestEntityTooLarge && len(lines) > 1:
-		if err := e.Write(ctx, lines[:len(lines)/2]); err != nil {
-			return err
+	return deliver(ctx, lines, func(ctx context.Context, lines []Line) error {
+		status, err := e.send(ctx, lines)
+		if err == nil && status >= http.StatusMultipleChoices {
+			err = fmt.Errorf("the audit endpoint answered %d", status)
 		}
-		return e.Write(ctx, lines[len(lines)/2:])
-	case status >= http.StatusMultipleChoices:
-		return fmt.Errorf("the audit endpoint answered %d", status)
-	}
-	return nil
+		if refusesContent(status) {
+			err = &contentError{err}
+		}
+		return err
+	})
 }
 
+// send returns the status of the response.
 func (e *Endpoint) send(ctx context.Context, lines []Line) (int, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url, bytes.NewReader(joined(lines)))
 	if err != nil {

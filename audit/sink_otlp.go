@@ -46,8 +46,13 @@ func NewCollector(target, version string, client *http.Client, headers http.Head
 // Name returns "otlp".
 func (*Collector) Name() string { return "otlp" }
 
-// Write exports the records with one request.
+// Write exports the records with one request, and halves of them where the collector refuses
+// some.
 func (c *Collector) Write(ctx context.Context, lines []Line) error {
+	return deliver(ctx, lines, c.send)
+}
+
+func (c *Collector) send(ctx context.Context, lines []Line) error {
 	scope := &logspb.ScopeLogs{Scope: &commonpb.InstrumentationScope{Name: "armature.audit", Version: c.version}}
 	for _, line := range lines {
 		scope.LogRecords = append(scope.LogRecords, logRecord(line))
@@ -75,12 +80,14 @@ func (c *Collector) Write(ctx context.Context, lines []Line) error {
 	defer func() { _ = response.Body.Close() }()
 	answer, err := io.ReadAll(io.LimitReader(response.Body, maxAnswerBytes))
 	switch {
+	case refusesContent(response.StatusCode):
+		return &contentError{fmt.Errorf("the collector answered %d", response.StatusCode)}
 	case response.StatusCode != http.StatusOK:
 		return fmt.Errorf("the collector answered %d", response.StatusCode)
 	case err != nil:
 		return fmt.Errorf("read the collector's answer: %w", err)
 	case rejected(answer) > 0:
-		return fmt.Errorf("the collector rejected %d of %d log records", rejected(answer), len(lines))
+		return &contentError{fmt.Errorf("the collector rejected %d of %d log records", rejected(answer), len(lines))}
 	}
 	return nil
 }

@@ -38,7 +38,8 @@ type Spill struct {
 }
 
 // NewSpill returns a sink that passes lines on to next through a file of at most maxBytes.
-// No other process may use the file. Warn receives the failures of next.
+// No other process may use the file. Warn receives the failures of next; the lines of a
+// *RefusedError are given up.
 func NewSpill(path string, maxBytes int64, next Sink, warn func(error)) (*Spill, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
@@ -156,7 +157,10 @@ func (s *Spill) forwardBatch(ctx context.Context) (idle bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, maxSinkTime)
 	defer cancel()
 	if len(lines) > 0 {
-		if err := s.next.Write(bounded, lines); err != nil {
+		err := s.next.Write(bounded, lines)
+		if refused, isRefused := errors.AsType[*RefusedError](err); isRefused {
+			s.warn(refused)
+		} else if err != nil {
 			return false, err
 		}
 	}

@@ -77,6 +77,10 @@ func newEndpoint(settings config.Audit, client *http.Client, metrics *metrics, l
 		return endpoint, err
 	}
 	return audit.NewSpill(settings.Spill, int64(settings.SpillMegabytes)<<20, endpoint, func(err error) {
+		if refused, isRefused := errors.AsType[*audit.RefusedError](err); isRefused {
+			refused.Report(log, metrics.countAudit, endpoint.Name())
+			return
+		}
 		metrics.countAudit(endpoint.Name(), audit.OutcomeFailed, 1)
 		log.Warn("cannot send audit lines; they stay in audit.spill and are tried again", "error", err)
 	})

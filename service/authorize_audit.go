@@ -44,7 +44,7 @@ func auditMessages(journal *audit.Journal, log *slog.Logger) func(Action, error)
 func refusalRecord(action Action, err error) audit.Record {
 	record := messageRecord(action)
 	record.Key = audit.Key("refused", action.WorkflowID, action.RunID, action.UpdateID)
-	record.Result, record.Reason, record.Message = audit.ResultRefused, RefusedNotAuthorized, err.Error()
+	record.Result, record.Reason, record.Message = audit.ResultRefused, RefusedNotAuthorized, secrets.Scrub(err.Error(), nil)
 	return record
 }
 
