@@ -76,7 +76,7 @@ func newEndpoint(settings config.Audit, client *http.Client, metrics *metrics, l
 	if err != nil || settings.Spill == "" {
 		return endpoint, err
 	}
-	return audit.NewSpill(settings.Spill, int64(settings.SpillMegabytes)<<20, endpoint, func(err error) {
+	spill, err := audit.NewSpill(settings.Spill, int64(settings.SpillMegabytes)<<20, endpoint, func(err error) {
 		if refused, isRefused := errors.AsType[*audit.RefusedError](err); isRefused {
 			refused.Report(log, metrics.countAudit, endpoint.Name())
 			return
@@ -84,6 +84,11 @@ func newEndpoint(settings config.Audit, client *http.Client, metrics *metrics, l
 		metrics.countAudit(endpoint.Name(), audit.OutcomeFailed, 1)
 		log.Warn("cannot send audit lines; they stay in audit.spill and are tried again", "error", err)
 	})
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller names the setting
+	}
+	metrics.observeSpill(spill.Unsent)
+	return spill, nil
 }
 
 // newCollector returns the sink for audit.otlp, with the headers that the standard variables
