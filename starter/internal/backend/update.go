@@ -31,6 +31,10 @@ const acceptedUpdateCompleted = "AcceptedUpdateCompletedWorkflow"
 // maxUpdateAttempts bounds the attempts of such an update.
 const maxUpdateAttempts = 3
 
+// notReadyPause is the pause before an update is sent again that the server refused
+// because the workflow's task keeps failing.
+const notReadyPause = 500 * time.Millisecond
+
 // Update sends a message to a running workflow. It returns ErrNotManaged when none
 // runs.
 func (c *Client) Update(ctx context.Context, workflowID string, m Message) error {
@@ -76,6 +80,26 @@ func isRunEnd(err error) bool {
 	return is[closingError](err) || ok && application.Type() == acceptedUpdateCompleted
 }
 
+// complete sends an update with call and waits for its result. While the server refuses it
+// because the workflow's task keeps failing, complete sends it again until ctx ends: a
+// worker that started a moment ago may complete the task.
+func complete(ctx context.Context, m Message, call func(context.Context) (client.WorkflowUpdateHandle, error)) error {
+	for {
+		handle, err := call(ctx)
+		if err == nil {
+			return handle.Get(ctx, m.Result)
+		}
+		if !is[*serviceerror.WorkflowNotReady](err) {
+			return err
+		}
+		select {
+		case <-time.After(notReadyPause):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
 // send runs call until the update does not meet the end of a run, and waits for
 // the result. The timeout starts here, so time in a queue of the caller does not
 // count.
@@ -88,11 +112,7 @@ func (c *Client) send(ctx context.Context, m Message, call func(context.Context)
 	defer cancel()
 	var err error
 	for range maxUpdateAttempts {
-		var handle client.WorkflowUpdateHandle
-		if handle, err = call(deadline); err == nil {
-			err = handle.Get(deadline, m.Result)
-		}
-		if !isRunEnd(err) {
+		if err = complete(deadline, m, call); !isRunEnd(err) {
 			break
 		}
 	}

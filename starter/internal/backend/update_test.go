@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/armature-io/armature/workflows"
@@ -54,6 +55,37 @@ func TestSend(t *testing.T) {
 			if errors.As(err, &refusal) != (tc.refusal != "") || refusal != nil && refusal.Text != tc.refusal {
 				t.Errorf("%s: error %v, want %q", tc.reason, err, tc.refusal)
 			}
+		})
+	}
+}
+
+// TestSendWhileTaskFails verifies that an update which the server refuses because the
+// workflow's task keeps failing is sent again: a new worker completes that task.
+func TestSendWhileTaskFails(t *testing.T) {
+	notReady := serviceerror.NewWorkflowNotReady("Unable to perform workflow execution update due to Workflow Task in failed state.")
+	cases := map[string]struct {
+		refusals int
+		timeout  time.Duration
+		silent   bool
+	}{
+		"completes":     {refusals: 2, timeout: time.Minute},
+		"keeps failing": {refusals: 1 << 20, timeout: time.Millisecond, silent: true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				calls := 0
+				c := &Client{client: pollServer{}, taskQueue: "q1", workerTimeout: tc.timeout}
+				err := c.send(t.Context(), Message{}, func(context.Context) (client.WorkflowUpdateHandle, error) {
+					if calls++; calls <= tc.refusals {
+						return nil, notReady
+					}
+					return completedUpdate{}, nil
+				})
+				if is[*NoWorkerError](err) != tc.silent || !tc.silent && (err != nil || calls != tc.refusals+1) {
+					t.Errorf("%d calls, error %v", calls, err)
+				}
+			})
 		})
 	}
 }
