@@ -67,11 +67,12 @@ func (u upgrade) with(b harness.Binaries, names ...string) []string {
 	return ids
 }
 
-// pass requests a pass of each resource and waits for it.
+// pass requests a pass of each resource and waits for it. A worker that was killed may
+// hold the workflow task of a resource for longer than a command waits by default.
 func (u upgrade) pass(ids ...string) {
 	u.T.Helper()
 	for _, id := range ids {
-		u.MustCLI("reconcile", id, "--wait", "--timeout", "60s")
+		u.MustCLI("reconcile", id, "--wait", "--timeout", "60s", "--worker-timeout", "60s")
 	}
 }
 
@@ -136,6 +137,10 @@ func playReplacedWorker(t *testing.T, old harness.Binaries) {
 	u.Until(60*time.Second, "the older worker cannot continue a run of the new one", func() (bool, string) {
 		failed := u.failedTasks(created[0])
 		return strings.Contains(strings.Join(failed, " "), "TMPRL1100"), fmt.Sprint(failed)
+	})
+	u.Until(60*time.Second, "the server refuses updates of it", func() (bool, string) {
+		shown := u.CLI("describe", created[0])
+		return strings.Contains(shown.Out, "(NonDeterministicError, attempt "), shown.String()
 	})
 	third.Kill()
 

@@ -168,6 +168,10 @@ func TestRestoreFenced(t *testing.T) {
 			if fence == "blob" {
 				r.untilReason(r.deleted, resource.ReasonOlderThanRecorded)
 			} else {
+				// It was Ready in the backup already.
+				r.Until(40*time.Second, "what was deleted is created again", func() (bool, string) {
+					return r.Sim.Count(http.MethodPut, r.deleted.id()) > 0, r.HistoryLines(r.deleted.id())
+				})
 				r.UntilPhase(30*time.Second, r.deleted.id(), workflows.PhaseReady)
 			}
 			r.wantWrites("restored", map[thing]int{r.deleted: recreated})
