@@ -3,6 +3,7 @@ package convert
 import (
 	"cmp"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -45,10 +46,18 @@ type block struct {
 func (c *conversion) readAzAPI(path string) {
 	m := &module{conversion: c, data: map[string][]byte{}, blocks: map[string]*block{}, locals: map[string]hclsyntax.Expression{}}
 	variables := map[string]cty.Value{}
-	for _, file := range c.files(path, []string{".tf", ".tf.json", ".tfvars"}) {
-		if extension(file) == ".tf.json" {
+	files := c.files(path, []string{".tf", ".tf.json", ".tfvars", ".tfvars.json"})
+	slices.SortStableFunc(files, func(a, b string) int { return cmp.Compare(valuesOrder(a), valuesOrder(b)) })
+	for _, file := range files {
+		switch extension(file) {
+		case ".tf.json":
 			c.file = file
 			c.fault(0, "configurations in JSON are not read; convert the state with --from terraform-state")
+			continue
+		case ".tfvars.json":
+			if c.file = file; valuesOrder(file) != unusedValues {
+				c.fault(0, "values in JSON are not read; write them as %s", strings.TrimSuffix(filepath.Base(file), ".json"))
+			}
 			continue
 		}
 		data, ok := c.content(file)
@@ -80,10 +89,28 @@ func (c *conversion) readAzAPI(path string) {
 	c.release = append(c.release, "Older: terraform state rm ADDRESS, and delete the block.")
 }
 
-// readValues reads a file of variables: terraform.tfvars and *.auto.tfvars, as Terraform
-// does by itself.
+// The order in which Terraform loads files; a value of a later file counts.
+const (
+	firstValues = iota
+	laterValues
+	unusedValues
+)
+
+// valuesOrder returns when Terraform loads a file of values by itself: terraform.tfvars
+// before *.auto.tfvars, and others not at all.
+func valuesOrder(file string) int {
+	switch name := strings.TrimSuffix(filepath.Base(file), ".json"); {
+	case name == "terraform.tfvars":
+		return firstValues
+	case strings.HasSuffix(name, ".auto.tfvars"):
+		return laterValues
+	}
+	return unusedValues
+}
+
+// readValues reads a file of values that Terraform loads by itself.
 func (m *module) readValues(file string, body *hclsyntax.Body, variables map[string]cty.Value) {
-	if name := strings.ToLower(file); !strings.HasSuffix(name, "terraform.tfvars") && !strings.HasSuffix(name, ".auto.tfvars") {
+	if valuesOrder(file) == unusedValues {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(body.Attributes)) {

@@ -90,3 +90,26 @@ func TestDetails(t *testing.T) {
 		})
 	}
 }
+
+// TestValuesOfVariables checks which files of values count: those that Terraform loads by
+// itself, and *.auto.tfvars before terraform.tfvars.
+func TestValuesOfVariables(t *testing.T) {
+	folder := write(t, map[string]string{
+		"main.tf":              "variable \"name\" {}\nvariable \"sku\" { default = \"Standard_ZRS\" }\n" + account("  name = var.name\n  body = { kind = \"StorageV2\", sku = { name = var.sku } }"),
+		"a.auto.tfvars":        "sku = \"Standard_GRS\"\n",
+		"b.auto.tfvars":        "sku = \"Premium_LRS\"\n",
+		"terraform.tfvars":     "name = \"data1\"\nsku = \"Standard_LRS\"\n",
+		"dev.terraform.tfvars": "name = \"other\"\n",
+		"prod.tfvars":          "name = \"other\"\n",
+		"prod.tfvars.json":     "{}",
+	})
+	result, err := Convert(Options{From: AzAPI, Subscription: subscription}, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"name: data1\n", "name: Premium_LRS"} {
+		if got := result.Stream(); !strings.Contains(got, want) {
+			t.Errorf("want %q in\n%s", want, got)
+		}
+	}
+}

@@ -85,6 +85,7 @@ func TestFaults(t *testing.T) {
 		"block twice":          {"one would be lost", AzAPI, "main.tf", account("  name = \"a1\"") + account("  name = \"a2\""), "azapi_resource.a is there twice", ""},
 		"memory":               {"a width would fill it", AzAPI, "main.tf", account("  name = format(\"%099999999d\", 1)"), "main.tf:5: name: the expression format(", ""},
 		"no folder":            {"a typo", AzAPI, "none.txt", "", "the folder has no file *.tf", ""},
+		"values in JSON":       {"another syntax", AzAPI, "prod.auto.tfvars.json", "{}", "prod.auto.tfvars.json: values in JSON are not read; write them as prod.auto.tfvars", ""},
 		"JSON of Terraform":    {"another syntax", AzAPI, "main.tf.json", "{}", "main.tf.json: configurations in JSON are not read", ""},
 		"not YAML":             {"another file", ASO, "c.yaml", "a: [b\nc: {", "c.yaml:", ""},
 		"aliases":              {"a small file becomes a large one", ASO, "c.yaml", bomb(), "it contains more than 1000000 values", ""},

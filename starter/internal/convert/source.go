@@ -71,12 +71,14 @@ func (c *conversion) files(path string, extensions []string) []string {
 	return files
 }
 
-// extension returns what follows the first dot that makes a known extension: .tf.json is
-// one extension.
+// extension returns what follows the first dot that makes a known extension: .tf.json and
+// .tfvars.json are one extension each.
 func extension(name string) string {
 	lower := strings.ToLower(name)
-	if strings.HasSuffix(lower, ".tf.json") {
-		return ".tf.json"
+	for _, known := range []string{".tf.json", ".tfvars.json"} {
+		if strings.HasSuffix(lower, known) {
+			return known
+		}
 	}
 	return filepath.Ext(lower)
 }
