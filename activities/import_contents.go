@@ -134,7 +134,11 @@ func (a *Activities) importContents(ctx context.Context, in ImportResourceInput,
 		for _, item := range items {
 			i.item(list, item)
 		}
-		if lists[at].Page = next; next == "" {
+		repeats := next != "" && next == list.Page
+		if repeats {
+			i.leaveOut(list.Type, "its pages lead to themselves; name the IDs of those that are missing", true)
+		}
+		if lists[at].Page = next; next == "" || repeats {
 			at++
 		} else if len(i.contents.Items) >= maxImportItems {
 			i.contents.Lists = lists[at:]

@@ -200,6 +200,31 @@ func TestImportFollowsOwnLinks(t *testing.T) {
 	}
 }
 
+// TestImportOfEndlessPages checks that a list whose page leads to itself ends, and is named.
+func TestImportOfEndlessPages(t *testing.T) {
+	t.Parallel()
+	lists := 0
+	w := newWorld(t, func(s *setup) {
+		s.handler = func(sim http.Handler) http.Handler {
+			return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+				if !strings.HasSuffix(strings.ToLower(r.URL.Path), "/resourcegroups") {
+					sim.ServeHTTP(rw, r)
+					return
+				}
+				lists++
+				_, _ = fmt.Fprintf(rw, `{"value": [], "nextLink": "http://%s%s"}`, r.Host, r.URL)
+			})
+		}
+	})
+	in := ImportResourceInput{ID: id(t, subscriptionText), Contents: &ImportContentsInput{Only: true, Lists: []ImportList{{
+		Collection: "resourcegroups", Type: resource.TypeResourceGroup, APIVersion: resource.ResourceGroupAPIVersion,
+	}}}}
+	got, _ := finish(w, w.acts.ImportResource, in)
+	if got.Contents == nil || len(got.Contents.Unlisted) != 1 || !strings.Contains(got.Contents.Unlisted[0].Why, "lead to themselves") || lists != 2 {
+		t.Errorf("%+v after %d lists", got.Contents, lists)
+	}
+}
+
 // TestImportBeforeTheIndex checks that the list of all resources is not the truth: what it
 // still has is not there, and what it lacks yet is not found.
 func TestImportBeforeTheIndex(t *testing.T) {
