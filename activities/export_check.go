@@ -19,19 +19,22 @@ import (
 // lists them.
 type keySwitch struct {
 	path string
-	off  bool
+	// off is the value with which the keys are rejected.
+	off any
 	// actions are the actions that it affects, in lower case; none for all.
 	actions []string
 }
 
 // keySwitches returns the table. Sources: the properties of the types as published, and the
 // pages about disabled local authentication at learn.microsoft.com of Cosmos DB, Azure Cache
-// for Redis, Storage accounts ("Prevent Shared Key authorization") and AKS ("Manage local
-// accounts").
+// for Redis, Azure Managed Redis, Log Analytics workspaces, Storage accounts ("Prevent Shared
+// Key authorization") and AKS ("Manage local accounts").
 func keySwitches() []keySwitch {
 	return []keySwitch{
 		{path: "properties.disableLocalAuth", off: true},
+		{path: "properties.features.disableLocalAuth", off: true},
 		{path: "properties.disableAccessKeyAuthentication", off: true},
+		{path: "properties.accessKeysAuthentication", off: "Disabled"},
 		{path: "properties.allowSharedKeyAccess", off: false},
 		{path: "properties.disableLocalAccounts", off: true, actions: []string{"listclusteradmincredential"}},
 	}

@@ -331,6 +331,9 @@ func TestKeysDisabled(t *testing.T) {
 	}{
 		"enabled":         {reason: "the default", properties: `{}`, want: ""},
 		"local":           {reason: "most services", properties: `{"disableLocalAuth":true}`, want: "properties.disableLocalAuth"},
+		"features":        {reason: "workspaces of Log Analytics", properties: `{"features":{"disableLocalAuth":true}}`, want: "properties.features.disableLocalAuth"},
+		"word":            {reason: "databases of Managed Redis", properties: `{"accessKeysAuthentication":"Disabled"}`, want: "properties.accessKeysAuthentication"},
+		"other word":      {reason: "their keys are accepted", properties: `{"accessKeysAuthentication":"Enabled"}`, want: ""},
 		"local not":       {reason: "it is stated and off", properties: `{"disableLocalAuth":false,"allowSharedKeyAccess":true}`, want: ""},
 		"storage":         {reason: "the opposite word", properties: `{"allowSharedKeyAccess":false}`, want: "properties.allowSharedKeyAccess"},
 		"redis":           {reason: "a word of its own", properties: `{"disableAccessKeyAuthentication":true}`, want: "properties.disableAccessKeyAuthentication"},
