@@ -96,7 +96,7 @@ func (r *Registry) classify(ctx context.Context, resourceType string, req Reques
 	details, err := runChain(limited, r, classifyPoint, links, func(ctx context.Context, c *call) (classified, error) {
 		own := *failure
 		own.Details = slices.Clone(failure.Details)
-		details, err := chain(links, ARMErrorClassifierFunc(defaultClassify), c.bindClassifier)(ctx, &own, cloneForLinks(links, req.Object), req.Resolver, req.Client, log)
+		details, err := chain(links, ARMErrorClassifierFunc(defaultClassify), c.bindClassifier)(ctx, &own, cloneForLinks(links, req.Object), r.resolver(req), req.Client, log)
 		return classified{details, c.classifiedBy}, err
 	})
 	origin := OriginOf(err)
@@ -274,7 +274,7 @@ func (r *Registry) Success(ctx context.Context, req Request) *resource.Verdict {
 	defer cancel()
 	_, err := runChain(limited, r, successPoint, links, func(ctx context.Context, c *call) (struct{}, error) {
 		return struct{}{}, chain(links, SuccessHandlerFunc(done), c.bindSuccess)(
-			ctx, cloneForLinks(links, req.Object), cloneForLinks(links, req.owner()), req.Resolver, req.Client, req.log())
+			ctx, cloneForLinks(links, req.Object), cloneForLinks(links, req.owner()), r.resolver(req), req.Client, req.log())
 	})
 	if err != nil {
 		verdict := logVerdict(ctx, req, successPoint, failedCheck(ctx, req, successPoint, err))
