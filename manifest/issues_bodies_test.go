@@ -125,6 +125,16 @@ func TestBodyIssues(t *testing.T) {
 			yaml:   account + "body: {a: {$ref: v}}\n---\ntype: Microsoft.Network/virtualNetworks@2020-11-01\nname: v\nowner: " + group + "\nbody: {a: {$ref: acc}}\n",
 			want:   "m.yaml:9:18: body.a: owners, references and dependsOn form a cycle: acc -> v -> acc; remove one of these",
 		},
+		"TextCycle": {
+			reason: "a value inside a text is a reference like any other",
+			yaml:   account + "body: {a: {$text: 'x-${ref.v.properties.b}'}}\n---\ntype: Microsoft.Network/virtualNetworks@2020-11-01\nname: v\nowner: " + group + "\nbody: {a: {$text: 'y-${ref.acc.properties.b}'}}\n",
+			want:   "m.yaml:9:11: body.a: owners, references and dependsOn form a cycle: acc -> v -> acc; remove one of these",
+		},
+		"TextSelf": {
+			reason: "a resource cannot wait for its own value",
+			yaml:   account + "body: {a: {$text: 'x-${ref.acc.properties.b}'}}\n",
+			want:   "m.yaml:4:11: body.a: $text: acc is this resource itself and cannot be its own dependency; write the resource ID as plain text",
+		},
 		"RefSelf": {
 			reason: "a resource cannot wait for itself",
 			yaml:   account + "body: {a: {$ref: acc}}\n",
