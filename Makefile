@@ -192,6 +192,10 @@ helm: ## render and validate the Helm chart without a cluster, and run the conta
 layers: ## test the repository itself: imports point down, docs and compose file agree with the code
 	cd dev && $(GO) test -count=1 ./repo
 
+.PHONY: house
+house: ## count lines, fields of the state, symbols, walkers and rooms; BEFORE=REVISION compares
+	@cd dev && $(GO) run ./house -before '$(BEFORE)'
+
 .PHONY: workflowcheck
 workflowcheck: ## check workflow code for calls that are not deterministic
 	$(WORKFLOWCHECK) -config workflowcheck.config.yaml -show-pos ./workflows/...
