@@ -1,7 +1,7 @@
 // Command attack runs the attacks on Armature that have been tried, and prints for each
 // whether it is held and by which test. With --guards it takes each guard out of the
 // code in turn and checks that a test of its row fails. With --spec it does the same for rows
-// of docs/spec-coverage.md.
+// of docs/contributing/spec-coverage.md.
 //
 // The table cites tests of this folder, which run the real worker and CLI against a
 // hostile ARM server and a plain Temporal client, and tests of other packages.
@@ -37,7 +37,7 @@ func main() {
 func run(ctx context.Context, args []string) (int, error) {
 	flags := flag.NewFlagSet("attack", flag.ContinueOnError)
 	guards := flags.Bool("guards", false, "take each guard out in turn and check that its test fails")
-	spec := flags.Bool("spec", false, "take out what rows of docs/spec-coverage.md state, in turn, and check that the test of the row fails")
+	spec := flags.Bool("spec", false, "take out what rows of docs/contributing/spec-coverage.md state, in turn, and check that the test of the row fails")
 	only := flags.String("run", "", "only rows, or guards, that match this regular expression")
 	without := flags.String("without", "", "packages whose tests other targets run, separated by commas: they are cited only")
 	if err := flags.Parse(args); err != nil {

@@ -1,6 +1,6 @@
 package main
 
-// RowsWithoutRemoval returns the rows of docs/spec-coverage.md that have no removal, with the
+// RowsWithoutRemoval returns the rows of docs/contributing/spec-coverage.md that have no removal, with the
 // reason.
 func RowsWithoutRemoval() map[string]string {
 	return map[string]string{

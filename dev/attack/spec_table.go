@@ -1,6 +1,6 @@
 package main
 
-// Removals returns what is taken out of the code for rows of docs/spec-coverage.md. Each
+// Removals returns what is taken out of the code for rows of docs/contributing/spec-coverage.md. Each
 // row is named by its first column, and cites the test that fails without it.
 func Removals() []Guard {
 	return join(removalsOfChecks(), removalsOfTypes(), removalsOfPasses(), removalsOfAuthors(), removalsOfKit(),

@@ -123,7 +123,7 @@ func TestRemovals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := os.ReadFile(filepath.Join(root, "docs", "spec-coverage.md"))
+	page, err := os.ReadFile(filepath.Join(root, "docs", "contributing", "spec-coverage.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ type wordGroup struct {
 	instead string
 }
 
-// wordGroups are the words that docs/style.md replaces. A program, a worker or a
+// wordGroups are the words that docs/contributing/style.md replaces. A program, a worker or a
 // resource is a thing: it returns, reports and notifies.
 var wordGroups = map[string]wordGroup{
 	"persons": {

@@ -9,9 +9,9 @@ import (
 )
 
 // TestSpecCoverageExists checks that every test and file that
-// docs/spec-coverage.md names exists.
+// docs/contributing/spec-coverage.md names exists.
 func TestSpecCoverageExists(t *testing.T) {
-	page, err := os.ReadFile("docs/spec-coverage.md")
+	page, err := os.ReadFile("docs/contributing/spec-coverage.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func TestAuthor(t *testing.T) {
 	}
 }
 
-// TestMistakes makes each mistake, and compares docs/extension-mistakes.md with what reports
+// TestMistakes makes each mistake, and compares docs/contributing/extension-mistakes.md with what reports
 // it. UPDATE_GOLDEN=1 writes the page.
 func TestMistakes(t *testing.T) {
 	var mu sync.Mutex
@@ -153,7 +153,7 @@ func page(all map[string]mistake, reports map[string]report, late int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Mistakes of extension authors, and what reports them
 
-`+"`go test ./extensions/passtest -run TestMistakes`"+` makes each mistake of this table and compares the page with what was reported: %d mistakes, %d of them before production. "Test kit" is `+"`extensiontest.Run`"+`, "whole passes" is `+"`passtest.Run`"+` ([extensions.md](extensions.md)). What a worker refuses or checks at the first use it reports with the link's name, also for links that no test covers.
+`+"`go test ./extensions/passtest -run TestMistakes`"+` makes each mistake of this table and compares the page with what was reported: %d mistakes, %d of them before production. "Test kit" is `+"`extensiontest.Run`"+`, "whole passes" is `+"`passtest.Run`"+` ([extensions.md](../extensions.md)). What a worker refuses or checks at the first use it reports with the link's name, also for links that no test covers.
 
 `, len(all), len(all)-late)
 	for _, part := range []struct {
@@ -181,7 +181,7 @@ func code(text string) string {
 // comparePage compares the page with the file.
 func comparePage(t *testing.T, want string) {
 	t.Helper()
-	path := filepath.Join("..", "..", "docs", "extension-mistakes.md")
+	path := filepath.Join("..", "..", "docs", "contributing", "extension-mistakes.md")
 	if os.Getenv("UPDATE_GOLDEN") != "" {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil { //nolint:gosec // a page of docs is public
 			t.Fatal(err)
