@@ -38,6 +38,12 @@ func TestReference(t *testing.T) {
 	var named []string
 	for _, f := range Fields() {
 		named = append(named, f.Name)
+		if f.Effect == "" || regexp.MustCompile(`\{[A-Za-z]+\}`).MatchString(f.Effect) {
+			t.Errorf("fields.md describes %s as %q, want a text with every bound", f.Name, f.Effect)
+		}
+	}
+	if described := strings.Count(effects, "\n## "); described != len(named) {
+		t.Errorf("fields.md describes %d fields, want the %d of Fields", described, len(named))
 	}
 	parsed := slices.Clone(manifestFields)
 	for _, name := range reconcileFields {
