@@ -13,9 +13,6 @@ import (
 // module is the import path of the product.
 const module = "github.com/armature-io/armature"
 
-// maxLines is the size of a file that should be split.
-const maxLines = 300
-
 // layers lists the rooms (packages, or folders of packages) from the bottom to
 // the top. A room imports only rooms of lower layers; rooms of one layer do not
 // import each other. A package belongs to the longest room that its path begins
@@ -217,7 +214,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-func TestBinariesAreSmall(t *testing.T) {
+func TestProgramsLinkNoServer(t *testing.T) {
 	for _, dependency := range goList(t, "-deps", "./worker", "./starter/cmd") {
 		for _, banned := range []string{"go.temporal.io/server", module + "/armsim", "github.com/compose-spec/"} {
 			if dependency == banned || strings.HasPrefix(dependency, strings.TrimSuffix(banned, "/")+"/") {
@@ -228,14 +225,6 @@ func TestBinariesAreSmall(t *testing.T) {
 	for _, dependency := range goList(t, "-deps", "./starter/cmd") {
 		if dependency == module+"/service" || dependency == module+"/config" {
 			t.Errorf("the CLI needs %s", dependency)
-		}
-	}
-}
-
-func TestFileSizes(t *testing.T) {
-	for _, path := range sourceFiles(t) {
-		if lines := strings.Count(read(t, path), "\n"); lines > maxLines {
-			t.Errorf("%s has %d lines, more than %d; split it", path, lines, maxLines)
 		}
 	}
 }
