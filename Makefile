@@ -95,7 +95,7 @@ attack: ## run the attacks on the real programs, print what holds each; ATTACK=R
 	cd dev && $(GO) run ./attack $(if $(GUARDS),--guards,$(ATTACK_FLAGS)) --run '$(ATTACK)'
 
 .PHONY: spec
-spec: ## take out what rows of docs/contributing/spec-coverage.md state, in turn, and check that the test of each row fails; SPEC=REGEXP selects
+spec: ## apply each patch of dev/attack/spec in turn, and check that the test of its rows fails; SPEC=REGEXP selects
 	cd dev && $(GO) run ./attack --spec --run '$(SPEC)'
 
 .PHONY: test-webui

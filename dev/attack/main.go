@@ -1,7 +1,7 @@
 // Command attack runs the attacks on Armature that have been tried, and prints for each
-// whether it is held and by which test. With --guards it takes each guard out of the
-// code in turn and checks that a test of its row fails. With --spec it does the same for rows
-// of docs/contributing/spec-coverage.md.
+// whether it is held and by which test. With --guards it applies each patch of guards/, which
+// takes a guard out of the code, and checks that the named test fails. With --spec it does
+// the same with spec/, for rows of docs/contributing/spec-coverage.md.
 //
 // The table cites tests of this folder, which run the real worker and CLI against a
 // hostile ARM server and a plain Temporal client, and tests of other packages.
@@ -51,11 +51,16 @@ func run(ctx context.Context, args []string) (int, error) {
 	if err != nil {
 		return 1, err
 	}
-	if *spec {
-		return takeOut(ctx, root, Removals(), pattern)
-	}
-	if *guards {
-		return takeOut(ctx, root, Guards(), pattern)
+	if *spec || *guards {
+		folder := guardsFolder
+		if *spec {
+			folder = specFolder
+		}
+		patches, err := readPatches(root, folder)
+		if err != nil {
+			return 1, err
+		}
+		return takeOut(ctx, root, patches, pattern)
 	}
 	var table []Row
 	for _, row := range Table() {

@@ -65,13 +65,18 @@ func newRunner(root string, env ...string) *runner {
 	return &runner{root: root, env: env, results: map[Cite]Result{}, output: map[Cite][]string{}}
 }
 
+// module returns the folder of the module that has a package, and the package's folder in it.
+func (r *runner) module(folder string) (module, pkg string) {
+	if rest, inDev := strings.CutPrefix(folder, devModule+"/"); inDev {
+		return filepath.Join(r.root, devModule), rest
+	}
+	return r.root, folder
+}
+
 // run runs the tests of one package and records how each ended. The error is that of a
 // package that did not compile or start.
 func (r *runner) run(ctx context.Context, folder string, tests []string) error {
-	module, pkg := r.root, folder
-	if rest, inDev := strings.CutPrefix(folder, devModule+"/"); inDev {
-		module, pkg = filepath.Join(r.root, devModule), rest
-	}
+	module, pkg := r.module(folder)
 	quoted := make([]string, len(tests))
 	for i, test := range tests {
 		quoted[i] = regexp.QuoteMeta(test)

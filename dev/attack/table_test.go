@@ -53,42 +53,59 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestGuards checks that the table of guards still fits the code: each text occurs once,
-// each test is cited, and each row that is held by a test of the repository has a guard.
+// TestGuards checks that the patches of guards fit the code and the table: each applies, its
+// rows cite its test, and each row that is held by a test of the repository has a patch.
 func TestGuards(t *testing.T) {
-	root, err := findRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
 	guarded, byName := map[string]bool{}, map[string]Row{}
 	for _, row := range Table() {
 		byName[row.Name()] = row
 	}
-	for _, guard := range Guards() {
-		text, err := os.ReadFile(filepath.Join(root, guard.File))
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		if count := strings.Count(string(text), guard.Old); count != 1 {
-			t.Errorf("%s: its text occurs %d times in %s, want once; adapt the table of guards to the code", guard.Name, count, guard.File)
-		}
-		if guard.Old == guard.New {
-			t.Errorf("%s: nothing is taken out", guard.Name)
-		}
-		for _, name := range guard.Rows {
-			row, exists := byName[name]
-			if !exists || !slices.Contains(row.Tests, guard.Test) {
-				t.Errorf("%s: row %q does not cite %s", guard.Name, name, guard.Test)
+	for _, patch := range patchesThatApply(t, guardsFolder) {
+		for _, proof := range patch.Proofs {
+			for _, name := range proof.Rows {
+				row, exists := byName[name]
+				if !exists || !slices.Contains(row.Tests, proof.Test) {
+					t.Errorf("%s: row %q does not cite %s", patch.Name, name, proof.Test)
+				}
+				guarded[name] = true
 			}
-			guarded[name] = true
 		}
 	}
 	for name, row := range byName {
 		if row.Kind != KindFailure && row.Open == "" && row.By == "" && !guarded[name] {
-			t.Errorf("%s (%s) has no guard in the table of guards", name, row.Title)
+			t.Errorf("%s (%s) has no patch in %s/", name, row.Title, guardsFolder)
 		}
 	}
+}
+
+// patchesThatApply returns the patches of a folder, after a check that each applies to the
+// code and names tests that exist.
+func patchesThatApply(t *testing.T, folder string) []Patch {
+	t.Helper()
+	root, err := findRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	patches, err := readPatches(root, folder)
+	if err != nil || len(patches) == 0 {
+		t.Fatalf("%d patches in %s: %v", len(patches), folder, err)
+	}
+	known := map[string]map[string]bool{}
+	for _, patch := range patches {
+		if _, err := patch.apply(t.Context(), root, t.TempDir()); err != nil {
+			t.Error(err)
+		}
+		for _, proof := range patch.Proofs {
+			at := proof.Test.Package
+			if known[at] == nil {
+				known[at] = testsIn(t, filepath.Join(root, at))
+			}
+			if !known[at][proof.Test.Test] {
+				t.Errorf("%s: test %s does not exist", patch.Path, proof.Test)
+			}
+		}
+	}
+	return patches
 }
 
 // testsIn returns the names of the test functions in the files of a folder.
@@ -116,8 +133,8 @@ func testsIn(t *testing.T, folder string) map[string]bool {
 	return tests
 }
 
-// TestRemovals checks that the table of removals still fits the code and the page: each text
-// occurs once, each row exists, and each row cites the test.
+// TestRemovals checks that the patches of the specification fit the code and the page: each
+// applies, each row exists and cites the test, and each row without a patch is an exception.
 func TestRemovals(t *testing.T) {
 	root, err := findRoot()
 	if err != nil {
@@ -128,28 +145,22 @@ func TestRemovals(t *testing.T) {
 		t.Fatal(err)
 	}
 	removed := map[string]bool{}
-	for _, removal := range Removals() {
-		text, err := os.ReadFile(filepath.Join(root, removal.File))
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		if count := strings.Count(string(text), removal.Old); count != 1 || removal.Old == removal.New {
-			t.Errorf("%s: its text occurs %d times in %s, want once; adapt the table of removals to the code", removal.Name, count, removal.File)
-		}
-		for _, statement := range removal.Rows {
-			removed[statement] = true
-			_, rest, found := strings.Cut(string(page), "\n| "+statement+" |")
-			row, _, _ := strings.Cut(rest, "\n")
-			if !found || !strings.Contains(row, removal.Test.Test) {
-				t.Errorf("%s: the row %q does not exist or does not cite %s", removal.Name, statement, removal.Test.Test)
+	for _, patch := range patchesThatApply(t, specFolder) {
+		for _, proof := range patch.Proofs {
+			for _, statement := range proof.Rows {
+				removed[statement] = true
+				_, rest, found := strings.Cut(string(page), "\n| "+statement+" |")
+				row, _, _ := strings.Cut(rest, "\n")
+				if !found || !strings.Contains(row, proof.Test.Test) {
+					t.Errorf("%s: the row %q does not exist or does not cite %s", patch.Name, statement, proof.Test.Test)
+				}
 			}
 		}
 	}
 	rows, exceptions := statements(string(page)), RowsWithoutRemoval()
 	for _, statement := range rows {
 		if _, excepted := exceptions[statement]; excepted == removed[statement] {
-			t.Errorf("the row %q has a removal: %t; is an exception: %t; want one of both", statement, removed[statement], excepted)
+			t.Errorf("the row %q has a patch: %t; is an exception: %t; want one of both", statement, removed[statement], excepted)
 		}
 	}
 	for statement, reason := range exceptions {
@@ -160,7 +171,7 @@ func TestRemovals(t *testing.T) {
 	if len(rows) < minRows {
 		t.Errorf("the page has %d rows, want at least %d", len(rows), minRows)
 	}
-	t.Logf("%d rows: %d with a removal, %d exceptions", len(rows), len(rows)-len(exceptions), len(exceptions))
+	t.Logf("%d rows: %d with a patch, %d exceptions", len(rows), len(rows)-len(exceptions), len(exceptions))
 }
 
 // minRows is fewer than the page has rows.
