@@ -17,7 +17,7 @@ import (
 )
 
 // allowedLicenses are the licenses, by SPDX ID, of modules that may be linked into a
-// program of a release, each with the reason. The decision record 0058 has the policy.
+// program of a release, each with the reason. The decision record 0025 has the policy.
 var allowedLicenses = map[string]string{
 	"Apache-2.0":       "permissive; license and NOTICE go with the program",
 	"BSD-2-Clause":     "permissive; the text goes with the program",
