@@ -11,7 +11,6 @@ import (
 	"github.com/armature-io/armature/starter/internal/rollout"
 	"github.com/armature-io/armature/starter/internal/signer"
 	"github.com/armature-io/armature/starter/internal/source"
-	"github.com/armature-io/armature/starter/internal/trail"
 	"github.com/armature-io/armature/workflows"
 	historypb "go.temporal.io/api/history/v1"
 )
@@ -48,7 +47,7 @@ type examiner interface {
 // historian reads histories.
 type historian interface {
 	History(ctx context.Context, workflowID string) (*historypb.History, error)
-	Runs(ctx context.Context, workflowID string) ([]trail.Run, error)
+	Runs(ctx context.Context, workflowID string) ([]backend.HistoryRun, error)
 }
 
 // pollReader reports whether workers serve a task queue.

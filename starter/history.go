@@ -8,7 +8,6 @@ import (
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/trail"
 	"github.com/spf13/cobra"
 )
 
@@ -38,7 +37,7 @@ workers write, know single requests too, and outlast the retention (docs/audit.m
 }
 
 func (a *app) history(ctx context.Context, name, since string, output cli.Format) error {
-	from, err := trail.Since(since, a.now())
+	from, err := backend.ParseSince(since, a.now())
 	if err != nil {
 		return cli.BadInput("--since: %v", err)
 	}
@@ -65,7 +64,7 @@ func (a *app) history(ctx context.Context, name, since string, output cli.Format
 		return err
 	}
 	reading := &backend.Reading{DataConverter: converters.Data}
-	records := trail.Read(reading, runs, from)
+	records := backend.AuditRecords(reading, runs, from)
 	if err := reading.Unreadable(); err != nil {
 		return err
 	}
@@ -76,8 +75,8 @@ func (a *app) history(ctx context.Context, name, since string, output cli.Format
 		return output.Write(a.out, records)
 	}
 	for _, record := range records {
-		a.printf("%s\n", trail.Line(record))
+		a.printf("%s\n", backend.AuditLine(record))
 	}
-	a.note("%s", trail.End(runs))
+	a.note("%s", backend.HistoryEnd(runs))
 	return nil
 }

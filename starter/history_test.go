@@ -10,9 +10,9 @@ import (
 
 	"github.com/armature-io/armature/audit"
 	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/replay"
-	"github.com/armature-io/armature/starter/internal/trail"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
@@ -20,7 +20,7 @@ import (
 )
 
 // Runs returns the histories of the world, or a recorded deletion, for every workflow.
-func (f *fakeTemporal) Runs(ctx context.Context, workflowID string) ([]trail.Run, error) {
+func (f *fakeTemporal) Runs(ctx context.Context, workflowID string) ([]backend.HistoryRun, error) {
 	if f.histories != nil {
 		return f.histories, nil
 	}
@@ -33,7 +33,7 @@ func (f *fakeTemporal) Runs(ctx context.Context, workflowID string) ([]trail.Run
 		return nil, err
 	}
 	events := history.GetEvents()
-	return []trail.Run{{WorkflowID: workflowID, RunID: "run", Started: events[0].GetEventTime().AsTime(), Events: events}}, nil
+	return []backend.HistoryRun{{WorkflowID: workflowID, RunID: "run", Started: events[0].GetEventTime().AsTime(), Events: events}}, nil
 }
 
 // TestHistory prints what happened to a resource, by name and by the ID of one that is gone.
@@ -86,7 +86,7 @@ func TestHistoryWithoutKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorld()
-	w.temporal.histories = []trail.Run{{WorkflowID: "w", RunID: "run", Events: []*historypb.HistoryEvent{{
+	w.temporal.histories = []backend.HistoryRun{{WorkflowID: "w", RunID: "run", Events: []*historypb.HistoryEvent{{
 		EventId: 2, EventType: enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED,
 		Attributes: &historypb.HistoryEvent_WorkflowExecutionUpdateAcceptedEventAttributes{
 			WorkflowExecutionUpdateAcceptedEventAttributes: &historypb.WorkflowExecutionUpdateAcceptedEventAttributes{

@@ -16,7 +16,6 @@ import (
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/backend"
-	"github.com/armature-io/armature/starter/internal/trail"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
 )
@@ -67,7 +66,7 @@ type fakeTemporal struct {
 	moved []activities.MoveResourceInput
 	runs  []string
 	// histories are those of every workflow, nil for a recorded deletion.
-	histories []trail.Run
+	histories []backend.HistoryRun
 	// asked counts the status queries, read the records that are read alone.
 	asked   int
 	read    int

@@ -30,7 +30,7 @@ var layers = [][]string{
 	{"extensions/passtest"},
 	{"fleet"},
 	{"service", "starter/internal/console"},
-	{"starter/internal/cli", "starter/internal/trail"},
+	{"starter/internal/cli"},
 	{"starter/internal/traces"},
 	{"starter/internal/backend"},
 	{"starter/internal/apiversions", "starter/internal/explain", "starter/internal/importer", "starter/internal/keys", "starter/internal/outputs", "starter/internal/outlook", "starter/internal/plan", "starter/internal/replay", "starter/internal/report", "starter/internal/screen", "starter/internal/signer", "starter/internal/why"},

@@ -1,4 +1,4 @@
-package trail
+package backend
 
 import (
 	"fmt"
@@ -23,7 +23,7 @@ const (
 )
 
 // readMarker takes the differences of a pre-check, a local activity.
-func (r *reader) readMarker(event *historypb.HistoryEvent) {
+func (r *historyReader) readMarker(event *historypb.HistoryEvent) {
 	details := event.GetMarkerRecordedEventAttributes().GetDetails()
 	var local struct{ ActivityType string }
 	if first(details["data"]) == nil || r.decode.FromPayload(first(details["data"]), &local) != nil || local.ActivityType != preCheck {
@@ -50,7 +50,7 @@ func first(payloads *commonpb.Payloads) *commonpb.Payload {
 
 // readActivity reads the input of a step that may write. Until its result is known, it may
 // have sent its request.
-func (r *reader) readActivity(event *historypb.HistoryEvent) {
+func (r *historyReader) readActivity(event *historypb.HistoryEvent) {
 	attributes := event.GetActivityTaskScheduledEventAttributes()
 	name, input := attributes.GetActivityType().GetName(), attributes.GetInput()
 	var (
@@ -93,7 +93,7 @@ func (r *reader) readActivity(event *historypb.HistoryEvent) {
 }
 
 // readResult completes the record of a step.
-func (r *reader) readResult(event *historypb.HistoryEvent) {
+func (r *historyReader) readResult(event *historypb.HistoryEvent) {
 	attributes := event.GetActivityTaskCompletedEventAttributes()
 	activity := r.activities[attributes.GetScheduledEventId()]
 	if activity == nil {
@@ -155,7 +155,7 @@ func (r *reader) readResult(event *historypb.HistoryEvent) {
 }
 
 // refuse makes a record the refusal of a write.
-func (r *reader) refuse(record *audit.Record, verdict resource.Verdict) {
+func (r *historyReader) refuse(record *audit.Record, verdict resource.Verdict) {
 	record.Event, record.Result = audit.EventRefusal, audit.ResultNotSent
 	record.Reason, record.Message = string(verdict.Reason), verdict.Message
 	record.Differences, record.MoreDifferences = audit.Differences(verdict.Differences), verdict.More

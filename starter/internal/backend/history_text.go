@@ -1,4 +1,4 @@
-package trail
+package backend
 
 import (
 	"cmp"
@@ -12,8 +12,8 @@ import (
 // maxLineDifferences bounds the differences in a line for people.
 const maxLineDifferences = 5
 
-// Line returns a record as a line for people: time, event, user and reason.
-func Line(record audit.Record) string {
+// AuditLine returns a record as a line for people: time, event, user and reason.
+func AuditLine(record audit.Record) string {
 	what := string(record.Event)
 	if record.Method != "" {
 		what = record.Method

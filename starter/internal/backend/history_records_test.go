@@ -1,4 +1,4 @@
-package trail
+package backend
 
 import (
 	"os"
@@ -16,7 +16,7 @@ import (
 )
 
 // recorded returns the run of a recorded history.
-func recorded(t *testing.T, name string) Run {
+func recorded(t *testing.T, name string) HistoryRun {
 	t.Helper()
 	file, err := os.Open(filepath.Join("..", "..", "..", "workflows", "testdata", "histories", name+".json"))
 	if err != nil {
@@ -27,7 +27,7 @@ func recorded(t *testing.T, name string) Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Run{WorkflowID: name, RunID: "run", Started: history.GetEvents()[0].GetEventTime().AsTime(), Events: history.GetEvents()}
+	return HistoryRun{WorkflowID: name, RunID: "run", Started: history.GetEvents()[0].GetEventTime().AsTime(), Events: history.GetEvents()}
 }
 
 // TestRead reads the histories that real workers wrote.
@@ -45,7 +45,7 @@ func TestRead(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, record := range Read(payload.DataConverter(), []Run{recorded(t, name)}, time.Time{}) {
+			for _, record := range AuditRecords(payload.DataConverter(), []HistoryRun{recorded(t, name)}, time.Time{}) {
 				what := string(record.Event)
 				if record.Event == audit.EventWrite {
 					what = record.Method
@@ -55,7 +55,7 @@ func TestRead(t *testing.T) {
 					what += " " + difference.Path
 				}
 				got = append(got, what)
-				if record.ID == "" || record.Key == "" || record.CorrelationID != "run" || record.By == nil || record.By.Verified || !strings.Contains(Line(record), "(unverified)") {
+				if record.ID == "" || record.Key == "" || record.CorrelationID != "run" || record.By == nil || record.By.Verified || !strings.Contains(AuditLine(record), "(unverified)") {
 					t.Errorf("the record is %+v, want an ID, a key, a correlation ID and an unverified user", record)
 				}
 			}
@@ -69,14 +69,14 @@ func TestRead(t *testing.T) {
 // TestEnd checks what is said about the time before the first history.
 func TestEnd(t *testing.T) {
 	first := recorded(t, "create")
-	if got := End([]Run{first}); !strings.Contains(got, "where its workflow was started") {
+	if got := HistoryEnd([]HistoryRun{first}); !strings.Contains(got, "where its workflow was started") {
 		t.Errorf("the end is %q", got)
 	}
 	first.Events[0].GetWorkflowExecutionStartedEventAttributes().ContinuedExecutionRunId = "earlier"
-	if got := End([]Run{first}); !strings.Contains(got, "past the retention") || !strings.Contains(got, "earlier") {
+	if got := HistoryEnd([]HistoryRun{first}); !strings.Contains(got, "past the retention") || !strings.Contains(got, "earlier") {
 		t.Errorf("the end is %q, want that a run is missing", got)
 	}
-	if got := End(nil); got != "Temporal has no history of it" {
+	if got := HistoryEnd(nil); got != "Temporal has no history of it" {
 		t.Errorf("the end is %q", got)
 	}
 }
@@ -88,17 +88,17 @@ func TestSince(t *testing.T) {
 		"": {}, "24h": now.Add(-24 * time.Hour), "2026-03-01": time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC),
 		"2026-03-01T08:00:00Z": time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC),
 	} {
-		if got, err := Since(stated, now); err != nil || !got.Equal(want) {
+		if got, err := ParseSince(stated, now); err != nil || !got.Equal(want) {
 			t.Errorf("%q is %s (%v), want %s", stated, got, err, want)
 		}
 	}
 	for _, stated := range []string{"yesterday", "-1h", "2026"} {
-		if got, err := Since(stated, now); err == nil {
+		if got, err := ParseSince(stated, now); err == nil {
 			t.Errorf("%q is taken as %s", stated, got)
 		}
 	}
 	first := recorded(t, "create")
-	if got := Read(payload.DataConverter(), []Run{first}, first.Started.Add(time.Hour)); len(got) != 0 {
+	if got := AuditRecords(payload.DataConverter(), []HistoryRun{first}, first.Started.Add(time.Hour)); len(got) != 0 {
 		t.Errorf("%d records are older than --since", len(got))
 	}
 }

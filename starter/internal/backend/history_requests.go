@@ -1,4 +1,4 @@
-package trail
+package backend
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ import (
 )
 
 // readStart takes the spec that a run got from the run before.
-func (r *reader) readStart(event *historypb.HistoryEvent) {
+func (r *historyReader) readStart(event *historypb.HistoryEvent) {
 	var in workflows.ReconcileResourceInput
 	if r.decode.FromPayloads(event.GetWorkflowExecutionStartedEventAttributes().GetInput(), &in) != nil || in.State == nil || in.State.Desired == nil {
 		return
@@ -25,7 +25,7 @@ func (r *reader) readStart(event *historypb.HistoryEvent) {
 }
 
 // readUpdate reads the request of a user.
-func (r *reader) readUpdate(event *historypb.HistoryEvent) {
+func (r *historyReader) readUpdate(event *historypb.HistoryEvent) {
 	accepted := event.GetWorkflowExecutionUpdateAcceptedEventAttributes()
 	request := accepted.GetAcceptedRequest()
 	record := r.common(event)
@@ -73,7 +73,7 @@ func namedEvents() map[string]audit.Event {
 }
 
 // readReconcile reads a forced reconcile, or an approval; another one is no event.
-func (r *reader) readReconcile(record *audit.Record, in workflows.ReconcileInput) {
+func (r *historyReader) readReconcile(record *audit.Record, in workflows.ReconcileInput) {
 	record.By, record.Reason = by(in.By), in.Reason
 	var approved []string
 	if in.Recreate {
@@ -106,7 +106,7 @@ func deleteText(in workflows.DeleteInput) string {
 }
 
 // readUpdateResult adds what an update changed. One that changed nothing is no event.
-func (r *reader) readUpdateResult(event *historypb.HistoryEvent) {
+func (r *historyReader) readUpdateResult(event *historypb.HistoryEvent) {
 	completed := event.GetWorkflowExecutionUpdateCompletedEventAttributes()
 	record := r.updates[completed.GetAcceptedEventId()]
 	if record == nil {

@@ -1,6 +1,4 @@
-// Package trail reads what happened to a resource from the histories of its workflow, as
-// records of the audit trail. It sends no request.
-package trail
+package backend
 
 import (
 	"cmp"
@@ -18,16 +16,16 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// Run is the history of one run of a workflow.
-type Run struct {
+// HistoryRun is the history of one run of a workflow.
+type HistoryRun struct {
 	WorkflowID, RunID string
 	Started           time.Time
 	Events            []*historypb.HistoryEvent
 }
 
-// End describes where the histories begin: what was before is not in Temporal any more, or
+// HistoryEnd describes where the histories begin: what was before is not in Temporal any more, or
 // there was nothing.
-func End(runs []Run) string {
+func HistoryEnd(runs []HistoryRun) string {
 	if len(runs) == 0 {
 		return "Temporal has no history of it"
 	}
@@ -39,18 +37,18 @@ func End(runs []Run) string {
 }
 
 // Continued returns the run that this one continues, "" for none.
-func (r Run) Continued() string {
+func (r HistoryRun) Continued() string {
 	if len(r.Events) == 0 {
 		return ""
 	}
 	return r.Events[0].GetWorkflowExecutionStartedEventAttributes().GetContinuedExecutionRunId()
 }
 
-// Read returns the events of runs, oldest first, since a time; zero for all.
-func Read(decode converter.DataConverter, runs []Run, since time.Time) []audit.Record {
+// AuditRecords returns the events of runs, oldest first, since a time; zero for all.
+func AuditRecords(decode converter.DataConverter, runs []HistoryRun, since time.Time) []audit.Record {
 	var records []audit.Record
 	for _, run := range runs {
-		r := &reader{run: run, decode: decode, updates: map[int64]*audit.Record{}, activities: map[int64]*scheduled{}}
+		r := &historyReader{run: run, decode: decode, updates: map[int64]*audit.Record{}, activities: map[int64]*scheduled{}}
 		for _, event := range run.Events {
 			r.read(event)
 		}
@@ -67,9 +65,9 @@ type scheduled struct {
 	attempt int32
 }
 
-// reader reads one run.
-type reader struct {
-	run    Run
+// historyReader reads one run.
+type historyReader struct {
+	run    HistoryRun
 	decode converter.DataConverter
 	// found are the records in the order of their events; updates and activities find those
 	// that a later event completes.
@@ -86,7 +84,7 @@ type reader struct {
 
 // records returns the records of the run. A step that has not ended is one that may have
 // sent its request.
-func (r *reader) records() []audit.Record {
+func (r *historyReader) records() []audit.Record {
 	var records []audit.Record
 	for _, record := range r.found {
 		if record.Event == "" {
@@ -99,7 +97,7 @@ func (r *reader) records() []audit.Record {
 }
 
 // read reads one event.
-func (r *reader) read(event *historypb.HistoryEvent) {
+func (r *historyReader) read(event *historypb.HistoryEvent) {
 	switch event.GetEventType() {
 	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
 		r.readStart(event)
@@ -122,7 +120,7 @@ func (r *reader) read(event *historypb.HistoryEvent) {
 }
 
 // common returns a record with what all records of the run have.
-func (r *reader) common(event *historypb.HistoryEvent) *audit.Record {
+func (r *historyReader) common(event *historypb.HistoryEvent) *audit.Record {
 	record := &audit.Record{
 		Time: event.GetEventTime().AsTime(), ID: r.id.String(), Type: r.id.Type(), APIVersion: r.apiVersion,
 		WorkflowID: r.run.WorkflowID, RunID: r.run.RunID, CorrelationID: r.run.RunID,
@@ -132,7 +130,7 @@ func (r *reader) common(event *historypb.HistoryEvent) *audit.Record {
 }
 
 // fill completes the records before the first spec of the run was known.
-func (r *reader) fill(id resource.ID, apiVersion string) {
+func (r *historyReader) fill(id resource.ID, apiVersion string) {
 	r.id, r.apiVersion = id, apiVersion
 	for _, record := range r.found {
 		if record.ID == "" {
@@ -150,7 +148,7 @@ func by(name string) *audit.Subject {
 }
 
 // causeOf returns why a step wrote: what it was sent, else the last pre-check.
-func (r *reader) causeOf(sent *activities.Cause) activities.Cause {
+func (r *historyReader) causeOf(sent *activities.Cause) activities.Cause {
 	if sent != nil {
 		return *sent
 	}
@@ -159,7 +157,7 @@ func (r *reader) causeOf(sent *activities.Cause) activities.Cause {
 }
 
 // deletion returns why a step deleted.
-func (r *reader) deletion(sent *activities.Cause) activities.Cause {
+func (r *historyReader) deletion(sent *activities.Cause) activities.Cause {
 	if sent != nil {
 		return *sent
 	}

@@ -1,13 +1,13 @@
-package trail
+package backend
 
 import (
 	"errors"
 	"time"
 )
 
-// Since returns the time that a user states: a duration before now, a date (UTC) or a time;
+// ParseSince returns the time that a user states: a duration before now, a date (UTC) or a time;
 // zero for "".
-func Since(stated string, now time.Time) (time.Time, error) {
+func ParseSince(stated string, now time.Time) (time.Time, error) {
 	if stated == "" {
 		return time.Time{}, nil
 	}
