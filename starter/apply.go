@@ -10,11 +10,11 @@ import (
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/applied"
-	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/prune"
 	"github.com/armature-io/armature/starter/internal/source"
+	"github.com/armature-io/armature/starter/internal/wait"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 )
@@ -147,7 +147,7 @@ func (a *app) start(ctx context.Context, b *connection, resources []resource.Des
 // send is start without the document.
 func (a *app) send(ctx context.Context, b *connection, resources []resource.Desired, stale []backend.Record, how applyOptions, document *applied.Document) error {
 	records := recordsOf(resources)
-	expected := await.All(records)
+	expected := wait.All(records)
 	key, err := a.signer(b)
 	if err != nil {
 		return err
@@ -171,8 +171,8 @@ func (a *app) send(ctx context.Context, b *connection, resources []resource.Desi
 		return err
 	}
 	if len(expected) > 0 {
-		outcomes, err := a.follow(ctx, b, expected, await.Ready, how.wait.timeout)
-		replacements := await.Replacements(ctx, b, expected, outcomes)
+		outcomes, err := a.follow(ctx, b, expected, wait.Ready, how.wait.timeout)
+		replacements := wait.Replacements(ctx, b, expected, outcomes)
 		for _, i := range slices.Sorted(maps.Keys(replacements)) {
 			a.printf("%s  generation %d was superseded: %s\n", cli.KindAndName(records[i].ID), expected[i].MinGeneration, cli.OneLine(replacements[i].Text()))
 		}
@@ -183,7 +183,7 @@ func (a *app) send(ctx context.Context, b *connection, resources []resource.Desi
 	if len(stale) == 0 {
 		return nil
 	}
-	outcomes, err := a.follow(ctx, b, await.All(stale), await.Deleted, how.wait.timeout)
+	outcomes, err := a.follow(ctx, b, wait.All(stale), wait.Deleted, how.wait.timeout)
 	document.WaitedForDeletions(outcomes)
 	return err
 }

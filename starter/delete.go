@@ -5,13 +5,13 @@ import (
 	"slices"
 
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/plan"
 	"github.com/armature-io/armature/starter/internal/prune"
 	"github.com/armature-io/armature/starter/internal/signer"
 	"github.com/armature-io/armature/starter/internal/source"
+	"github.com/armature-io/armature/starter/internal/wait"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 )
@@ -106,9 +106,9 @@ and --all need --yes.
 
 func (a *app) deleteNamed(ctx context.Context, s backend.Selection, how deleteOptions) error {
 	return a.sendSelected(ctx, request{
-		targets: s, ends: true, goal: await.Deleted, wait: how.wait,
+		targets: s, ends: true, goal: wait.Deleted, wait: how.wait,
 		confirm: func(records []backend.Record) error { return a.confirmDelete(records, how, s) },
-		send: func(ctx context.Context, b *connection, w *await.Resource) (string, error) {
+		send: func(ctx context.Context, b *connection, w *wait.Resource) (string, error) {
 			return a.sendDelete(ctx, b, w.Record, how.input(), s.Selector)
 		},
 	})
@@ -135,7 +135,7 @@ func (a *app) deleteManifests(ctx context.Context, resources []resource.Desired,
 	if err != nil || !how.wait.on {
 		return err
 	}
-	return a.wait(ctx, b, await.All(records), await.Deleted, how.wait.timeout)
+	return a.wait(ctx, b, wait.All(records), wait.Deleted, how.wait.timeout)
 }
 
 // sendDelete sends one DeleteUpdate and returns the result as text. With the spec of a

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/wait"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
 )
@@ -102,7 +102,7 @@ func TestDeleteWait(t *testing.T) {
 	polls := 0
 	after := w.after
 	w.after = func(d time.Duration) <-chan time.Time {
-		if d == await.PollInterval {
+		if d == wait.PollInterval {
 			if polls++; polls == 2 {
 				w.temporal.end("Completed", workflows.Status{ID: mustID(t, cluster), Deleted: true, Phase: workflows.PhaseDeleting})
 			}

@@ -3,9 +3,9 @@ package starter
 import (
 	"context"
 
-	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/wait"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 )
@@ -39,7 +39,7 @@ func (a *app) pauseOrResume(name, update, short, long, changed, unchanged string
 		RunE: func(c *cobra.Command, args []string) error {
 			input.By = a.by
 			targets.Names = args
-			return a.sendSelected(c.Context(), request{targets: targets, send: func(ctx context.Context, b *connection, w *await.Resource) (string, error) {
+			return a.sendSelected(c.Context(), request{targets: targets, send: func(ctx context.Context, b *connection, w *wait.Resource) (string, error) {
 				var result workflows.PauseResult
 				err := b.Update(ctx, w.WorkflowID, backend.Message{Name: update, Input: input, Result: &result})
 				if !result.Changed {

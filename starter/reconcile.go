@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/signer"
+	"github.com/armature-io/armature/starter/internal/wait"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 )
@@ -78,9 +78,9 @@ func (how reconcileOptions) question(s backend.Selection, records []backend.Reco
 
 func (a *app) reconcile(ctx context.Context, s backend.Selection, how reconcileOptions) error {
 	return a.sendSelected(ctx, request{
-		targets: s, goal: await.Ready, wait: how.wait,
+		targets: s, goal: wait.Ready, wait: how.wait,
 		confirm: func(records []backend.Record) error { return a.ask(how.question(s, records)) },
-		send: func(ctx context.Context, b *connection, w *await.Resource) (string, error) {
+		send: func(ctx context.Context, b *connection, w *wait.Resource) (string, error) {
 			var result workflows.ReconcileResult
 			input := how.ReconcileInput
 			key, err := a.signer(b)

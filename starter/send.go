@@ -5,10 +5,10 @@ import (
 	"errors"
 
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/batch"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/wait"
 )
 
 // sendAll sends one message for each record, in order and at most limit at a time.
@@ -36,12 +36,12 @@ type request struct {
 	// confirm may refuse the records before anything is sent; nil accepts all.
 	confirm func(records []backend.Record) error
 	// send sends the message to one resource and returns the result as text.
-	send func(ctx context.Context, b *connection, w *await.Resource) (string, error)
+	send func(ctx context.Context, b *connection, w *wait.Resource) (string, error)
 	// ends is set when the command ends the management: what is no longer managed needs
 	// no message.
 	ends bool
 	// goal is what the command then waits for.
-	goal await.Goal
+	goal wait.Goal
 	wait waitOptions
 }
 
@@ -68,12 +68,12 @@ func (a *app) sendSelected(ctx context.Context, r request) error {
 	if err != nil {
 		return err
 	}
-	expected, gone := await.All(records), make([]bool, len(records))
+	expected, gone := wait.All(records), make([]bool, len(records))
 	err = a.sendAll(ctx, records, backend.MaxParallel, func(ctx context.Context, i int) (string, error) {
 		text, err := r.send(ctx, b, &expected[i])
 		if backend.IsNotManaged(err) {
 			text, err = r.gone(ctx, b, records[i])
-			gone[i] = err == nil && r.goal == await.Ready
+			gone[i] = err == nil && r.goal == wait.Ready
 			return text, err
 		}
 		if noWorker, ok := errors.AsType[*backend.NoWorkerError](err); ok {
@@ -103,7 +103,7 @@ func (r request) gone(ctx context.Context, b *connection, chosen backend.Record)
 		return "", err
 	case r.ends && ended.IsDeleted():
 		return "already deleted", nil
-	case r.ends && r.goal != await.Deleted:
+	case r.ends && r.goal != wait.Deleted:
 		return "already no longer managed", nil
 	case !r.ends && r.targets.IsQuery():
 		return "no longer managed; skipped", nil

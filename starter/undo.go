@@ -6,11 +6,11 @@ import (
 
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/mover"
 	"github.com/armature-io/armature/starter/internal/rollout"
+	"github.com/armature-io/armature/starter/internal/wait"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 )
@@ -25,7 +25,7 @@ func (how deleteOptions) checkAbort() error {
 
 // abortNamed takes the deletions of a selection back.
 func (a *app) abortNamed(ctx context.Context, s backend.Selection) error {
-	return a.sendSelected(ctx, request{targets: s, send: func(ctx context.Context, b *connection, w *await.Resource) (string, error) {
+	return a.sendSelected(ctx, request{targets: s, send: func(ctx context.Context, b *connection, w *wait.Resource) (string, error) {
 		return a.sendAbort(ctx, b, w.WorkflowID)
 	}})
 }
@@ -109,7 +109,7 @@ With -l or --all it asks first (--yes answers; it is needed without a terminal).
 						action: "forget " + targets.Flags() + " ends the management of " + what, unchanged: "nothing was sent",
 					})
 				},
-				send: func(ctx context.Context, b *connection, w *await.Resource) (string, error) {
+				send: func(ctx context.Context, b *connection, w *wait.Resource) (string, error) {
 					var result workflows.ForgetResult
 					err := b.Update(ctx, w.WorkflowID, backend.Message{Name: workflows.ForgetUpdate, Input: input, Result: &result})
 					if result.Busy {

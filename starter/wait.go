@@ -10,11 +10,11 @@ import (
 
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/screen"
 	"github.com/armature-io/armature/starter/internal/source"
+	"github.com/armature-io/armature/starter/internal/wait"
 	"github.com/spf13/cobra"
 )
 
@@ -59,11 +59,11 @@ elsewhere each change is a line.
 ` + cli.ExitHelp,
 		Example: "  armature wait -f examples --timeout 20m\n  armature wait adx --for deleted\n  armature wait -l stack=prod",
 		RunE: func(c *cobra.Command, args []string) error {
-			g := await.Goal(target)
+			g := wait.Goal(target)
 			targets.Names = args
 			switch {
-			case g != await.Ready && g != await.Deleted:
-				return cli.CheckOneOf("for", target, []string{string(await.Ready), string(await.Deleted)})
+			case g != wait.Ready && g != wait.Deleted:
+				return cli.CheckOneOf("for", target, []string{string(wait.Ready), string(wait.Deleted)})
 			case len(from.Files) > 0 && !targets.IsEmpty():
 				return errFilesAndTargets()
 			}
@@ -84,13 +84,13 @@ elsewhere each change is a line.
 	}
 	from.Add(c.Flags())
 	a.addSelection(c, &targets, "every managed resource (the default)")
-	c.Flags().StringVar(&target, "for", string(await.Ready), "what to wait for: ready, deleted")
-	a.completeFlag(c, "for", fixed(string(await.Ready), string(await.Deleted)))
+	c.Flags().StringVar(&target, "for", string(wait.Ready), "what to wait for: ready, deleted")
+	a.completeFlag(c, "for", fixed(string(wait.Ready), string(wait.Deleted)))
 	addTimeout(c, &timeout, "how long to wait")
 	return c
 }
 
-func (a *app) waitFor(ctx context.Context, resources []resource.Desired, s backend.Selection, g await.Goal, timeout time.Duration) error {
+func (a *app) waitFor(ctx context.Context, resources []resource.Desired, s backend.Selection, g wait.Goal, timeout time.Duration) error {
 	b, err := a.connection(ctx)
 	if err != nil {
 		return err
@@ -100,16 +100,16 @@ func (a *app) waitFor(ctx context.Context, resources []resource.Desired, s backe
 		if records, err = backend.Targets(ctx, b, s); err != nil {
 			return err
 		}
-		if len(records) == 0 && s.Selector != "" && g == await.Ready {
+		if len(records) == 0 && s.Selector != "" && g == wait.Ready {
 			return s.NoMatch()
 		}
 	}
-	return a.wait(ctx, b, await.All(records), g, timeout)
+	return a.wait(ctx, b, wait.All(records), g, timeout)
 }
 
 // wait polls the resources until all are settled. It only reads, so it may be
 // interrupted at any time.
-func (a *app) wait(ctx context.Context, b *connection, list []await.Resource, g await.Goal, timeout time.Duration) error {
+func (a *app) wait(ctx context.Context, b *connection, list []wait.Resource, g wait.Goal, timeout time.Duration) error {
 	if len(list) == 0 {
 		a.note("no resources are managed, so there is nothing to wait for")
 		return nil
@@ -119,13 +119,13 @@ func (a *app) wait(ctx context.Context, b *connection, list []await.Resource, g 
 }
 
 // follow is wait with the last states of the resources.
-func (a *app) follow(ctx context.Context, b *connection, list []await.Resource, g await.Goal, timeout time.Duration) ([]await.Outcome, error) {
+func (a *app) follow(ctx context.Context, b *connection, list []wait.Resource, g wait.Goal, timeout time.Duration) ([]wait.Outcome, error) {
 	var deadline <-chan time.Time
 	if timeout > 0 {
 		deadline = a.after(timeout)
 	}
 	begun := a.now()
-	follower := await.Follow(b, list, g, a.now)
+	follower := wait.Follow(b, list, g, a.now)
 	outcomes := follower.Outcomes
 	progress := progress{app: a, goal: g, last: map[int]string{}}
 	for {
@@ -145,14 +145,14 @@ func (a *app) follow(ctx context.Context, b *connection, list []await.Resource, 
 			return outcomes, interrupted(backend.ErrInterrupted)
 		case <-deadline:
 			return outcomes, a.concludeWait(outcomes, g, timeout)
-		case <-a.after(await.PollInterval):
+		case <-a.after(wait.PollInterval):
 		}
 	}
 }
 
 // concludeWait ends a wait: with one sentence, or with the resources that did not
 // reach the goal.
-func (a *app) concludeWait(outcomes []await.Outcome, g await.Goal, took time.Duration) error {
+func (a *app) concludeWait(outcomes []wait.Outcome, g wait.Goal, took time.Duration) error {
 	var missing []string
 	useless := ", and waiting longer does not help"
 	for _, o := range outcomes {
@@ -166,10 +166,10 @@ func (a *app) concludeWait(outcomes []await.Outcome, g await.Goal, took time.Dur
 		missing = append(missing, line)
 	}
 	if len(missing) == 0 {
-		a.printf("%s after %s\n", await.Reached(outcomes, g), cli.Span(took))
+		a.printf("%s after %s\n", wait.Reached(outcomes, g), cli.Span(took))
 		return nil
 	}
-	if slices.ContainsFunc(outcomes, func(o await.Outcome) bool { return !o.IsSettled() }) {
+	if slices.ContainsFunc(outcomes, func(o wait.Outcome) bool { return !o.IsSettled() }) {
 		useless = ""
 	}
 	return cli.Failed("%d of %s not %s after %s%s; `armature describe NAME` shows more:\n  %s",
@@ -187,13 +187,13 @@ func interrupted(err error) error {
 // progress shows a wait: a tree on a terminal, elsewhere one line for each change.
 type progress struct {
 	app  *app
-	goal await.Goal
+	goal wait.Goal
 	// last has the key of the last line by position.
 	last  map[int]string
 	block screen.Block
 }
 
-func (p *progress) show(outcomes []await.Outcome) {
+func (p *progress) show(outcomes []wait.Outcome) {
 	if p.app.terminal {
 		p.draw(outcomes)
 		return
@@ -208,14 +208,14 @@ func (p *progress) show(outcomes []await.Outcome) {
 		switch {
 		case o.Pending != "":
 			state = o.View.PhaseName() + "  " + o.Pending
-		case o.Done && p.goal == await.Deleted && !o.View.Deleted:
+		case o.Done && p.goal == wait.Deleted && !o.View.Deleted:
 			state = o.View.PhaseName() // the condition is older than the deletion
 		}
 		p.app.printf("%s  %s  %s\n", p.app.now().Format(time.TimeOnly), cli.KindAndName(o.View.ID), state)
 	}
 }
 
-func (p *progress) draw(outcomes []await.Outcome) {
+func (p *progress) draw(outcomes []wait.Outcome) {
 	list, done := make([]screen.Progress, len(outcomes)), 0
 	for i, o := range outcomes {
 		list[i] = o.Progress

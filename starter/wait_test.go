@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/wait"
 	"github.com/armature-io/armature/workflows"
 )
 
@@ -17,34 +17,34 @@ func TestCompare(t *testing.T) {
 	ready := resource.Condition{Ready: true, ObservedGeneration: 2}
 	cases := map[string]struct {
 		reason  string
-		awaited await.Resource
+		awaited wait.Resource
 		view    backend.View
-		goal    await.Goal
+		goal    wait.Goal
 		done    bool
 		blocker string
 	}{
-		"ready":             {reason: "condition of the current generation", view: backend.View{Status: workflows.Status{Generation: 2, Condition: ready}}, goal: await.Ready, done: true},
-		"old condition":     {reason: "a newer spec is not applied yet", view: backend.View{Status: workflows.Status{Generation: 3, Condition: ready}}, goal: await.Ready},
-		"applied later":     {reason: "the result of apply is newer than the status", awaited: await.Resource{MinGeneration: 3}, view: backend.View{Status: workflows.Status{Generation: 2, Condition: ready}}, goal: await.Ready},
-		"pass not run":      {reason: "reconcile --wait means that pass", awaited: await.Resource{MinPass: 5}, view: backend.View{Status: workflows.Status{Generation: 2, Pass: 4, Condition: ready}}, goal: await.Ready},
-		"stale ready":       {reason: "search attributes are enough for a plain wait", view: backend.View{Status: workflows.Status{Condition: ready}, Stale: true}, goal: await.Ready, done: true},
-		"stale after apply": {reason: "search attributes know no generation", awaited: await.Resource{MinGeneration: 1}, view: backend.View{Status: workflows.Status{Condition: ready}, Stale: true}, goal: await.Ready},
-		"failed":            {reason: "it is not retried by itself", view: backend.View{Status: workflows.Status{Phase: workflows.PhaseFailed}}, goal: await.Ready, blocker: "`armature reconcile`"},
-		"paused":            {reason: "no pass starts until resume", awaited: await.Resource{MinPass: 5}, view: backend.View{Status: workflows.Status{Generation: 2, Pass: 4, Paused: true, Condition: ready}}, goal: await.Ready, blocker: "paused"},
-		"paused and ready":  {reason: "the goal is reached", view: backend.View{Status: workflows.Status{Generation: 2, Paused: true, Condition: ready}}, goal: await.Ready, done: true},
-		"failed before":     {reason: "the failure is of an older spec", awaited: await.Resource{MinGeneration: 1}, view: backend.View{Status: workflows.Status{Phase: workflows.PhaseFailed}}, goal: await.Ready},
-		"deleting":          {reason: "it will not become Ready", view: backend.View{Status: workflows.Status{Deleting: true, Condition: ready}}, goal: await.Ready, blocker: "being deleted"},
-		"once":              {reason: "a run of --once that ended Ready", view: backend.View{Status: workflows.Status{Generation: 2, Condition: ready}, Unmanaged: true, Ended: "Completed"}, goal: await.Ready, done: true},
-		"terminated":        {reason: "it is no longer managed", view: backend.View{Unmanaged: true, Stale: true, Ended: "Terminated"}, goal: await.Ready, blocker: "Terminated"},
-		"never applied":     {reason: "there is nothing to wait for", view: backend.View{Unmanaged: true}, goal: await.Ready, blocker: "not managed"},
-		"deleted":           {reason: "the workflow ended with the deletion", view: backend.View{Status: workflows.Status{Deleted: true}, Unmanaged: true, Ended: "Completed"}, goal: await.Deleted, done: true},
-		"not managed":       {reason: "there is nothing to delete", view: backend.View{Unmanaged: true}, goal: await.Deleted, done: true},
-		"ended otherwise":   {reason: "a terminated workflow did not delete", view: backend.View{Unmanaged: true, Ended: "Terminated"}, goal: await.Deleted, blocker: "did not delete"},
-		"going":             {reason: "Azure still has it", view: backend.View{Status: workflows.Status{Deleting: true}}, goal: await.Deleted},
+		"ready":             {reason: "condition of the current generation", view: backend.View{Status: workflows.Status{Generation: 2, Condition: ready}}, goal: wait.Ready, done: true},
+		"old condition":     {reason: "a newer spec is not applied yet", view: backend.View{Status: workflows.Status{Generation: 3, Condition: ready}}, goal: wait.Ready},
+		"applied later":     {reason: "the result of apply is newer than the status", awaited: wait.Resource{MinGeneration: 3}, view: backend.View{Status: workflows.Status{Generation: 2, Condition: ready}}, goal: wait.Ready},
+		"pass not run":      {reason: "reconcile --wait means that pass", awaited: wait.Resource{MinPass: 5}, view: backend.View{Status: workflows.Status{Generation: 2, Pass: 4, Condition: ready}}, goal: wait.Ready},
+		"stale ready":       {reason: "search attributes are enough for a plain wait", view: backend.View{Status: workflows.Status{Condition: ready}, Stale: true}, goal: wait.Ready, done: true},
+		"stale after apply": {reason: "search attributes know no generation", awaited: wait.Resource{MinGeneration: 1}, view: backend.View{Status: workflows.Status{Condition: ready}, Stale: true}, goal: wait.Ready},
+		"failed":            {reason: "it is not retried by itself", view: backend.View{Status: workflows.Status{Phase: workflows.PhaseFailed}}, goal: wait.Ready, blocker: "`armature reconcile`"},
+		"paused":            {reason: "no pass starts until resume", awaited: wait.Resource{MinPass: 5}, view: backend.View{Status: workflows.Status{Generation: 2, Pass: 4, Paused: true, Condition: ready}}, goal: wait.Ready, blocker: "paused"},
+		"paused and ready":  {reason: "the goal is reached", view: backend.View{Status: workflows.Status{Generation: 2, Paused: true, Condition: ready}}, goal: wait.Ready, done: true},
+		"failed before":     {reason: "the failure is of an older spec", awaited: wait.Resource{MinGeneration: 1}, view: backend.View{Status: workflows.Status{Phase: workflows.PhaseFailed}}, goal: wait.Ready},
+		"deleting":          {reason: "it will not become Ready", view: backend.View{Status: workflows.Status{Deleting: true, Condition: ready}}, goal: wait.Ready, blocker: "being deleted"},
+		"once":              {reason: "a run of --once that ended Ready", view: backend.View{Status: workflows.Status{Generation: 2, Condition: ready}, Unmanaged: true, Ended: "Completed"}, goal: wait.Ready, done: true},
+		"terminated":        {reason: "it is no longer managed", view: backend.View{Unmanaged: true, Stale: true, Ended: "Terminated"}, goal: wait.Ready, blocker: "Terminated"},
+		"never applied":     {reason: "there is nothing to wait for", view: backend.View{Unmanaged: true}, goal: wait.Ready, blocker: "not managed"},
+		"deleted":           {reason: "the workflow ended with the deletion", view: backend.View{Status: workflows.Status{Deleted: true}, Unmanaged: true, Ended: "Completed"}, goal: wait.Deleted, done: true},
+		"not managed":       {reason: "there is nothing to delete", view: backend.View{Unmanaged: true}, goal: wait.Deleted, done: true},
+		"ended otherwise":   {reason: "a terminated workflow did not delete", view: backend.View{Unmanaged: true, Ended: "Terminated"}, goal: wait.Deleted, blocker: "did not delete"},
+		"going":             {reason: "Azure still has it", view: backend.View{Status: workflows.Status{Deleting: true}}, goal: wait.Deleted},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := await.Compare(tc.awaited, tc.view, tc.goal)
+			got := wait.Compare(tc.awaited, tc.view, tc.goal)
 			if got.Done != tc.done || !strings.Contains(got.Blocker, tc.blocker) || (tc.blocker == "") != (got.Blocker == "") {
 				t.Errorf("%s: done %v, blocker %q; want %v, %q", tc.reason, got.Done, got.Blocker, tc.done, tc.blocker)
 			}
@@ -208,7 +208,7 @@ func TestWaitForOlderRuns(t *testing.T) {
 // resource whose next pass it waits for.
 func TestWaitPendingPass(t *testing.T) {
 	v := backend.View{Status: workflows.Status{Generation: 3, Condition: resource.Condition{Ready: true, ObservedGeneration: 2}}}
-	if got := await.Compare(await.Resource{}, v, await.Ready); got.Done || got.Pending == "" {
+	if got := wait.Compare(wait.Resource{}, v, wait.Ready); got.Done || got.Pending == "" {
 		t.Errorf("outcome is %+v, want a pending pass", got)
 	}
 }

@@ -14,8 +14,8 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/wait"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
 )
@@ -271,7 +271,7 @@ func newWorld() *world {
 // got the clock there, and then the poll does not.
 func (w *world) wait(d time.Duration) <-chan time.Time {
 	fired := make(chan time.Time, 1)
-	if d != await.PollInterval && d != watchInterval {
+	if d != wait.PollInterval && d != watchInterval {
 		w.timeout, w.timeoutAt = fired, w.clock.Add(d)
 		return fired
 	}

@@ -33,9 +33,9 @@ var layers = [][]string{
 	{"starter/internal/cli"},
 	{"starter/internal/traces"},
 	{"starter/internal/backend"},
-	{"starter/internal/apiversions", "starter/internal/explain", "starter/internal/importer", "starter/internal/keys", "starter/internal/outputs", "starter/internal/outlook", "starter/internal/plan", "starter/internal/replay", "starter/internal/report", "starter/internal/screen", "starter/internal/signer", "starter/internal/why"},
+	{"starter/internal/apiversions", "starter/internal/explain", "starter/internal/importer", "starter/internal/keys", "starter/internal/outputs", "starter/internal/plan", "starter/internal/replay", "starter/internal/report", "starter/internal/screen", "starter/internal/signer", "starter/internal/why"},
 	{"starter/internal/convert", "starter/internal/schema", "starter/internal/skeleton"},
-	{"starter/internal/author", "starter/internal/await", "starter/internal/estate", "starter/internal/mover", "starter/internal/prune", "starter/internal/rollout", "starter/internal/source"},
+	{"starter/internal/author", "starter/internal/wait", "starter/internal/estate", "starter/internal/mover", "starter/internal/prune", "starter/internal/rollout", "starter/internal/source"},
 	{"starter/internal/applied"},
 	{"worker", "starter"},
 }

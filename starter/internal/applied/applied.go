@@ -7,9 +7,9 @@ import (
 	"sync"
 
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/wait"
 	"github.com/armature-io/armature/workflows"
 )
 
@@ -51,7 +51,7 @@ type Resource struct {
 	Phase     workflows.Phase     `json:"phase,omitempty"`
 	Condition *resource.Condition `json:"condition,omitempty"`
 	// SupersededBy is the later spec in force at the end of the wait, nil for none.
-	SupersededBy *await.Replacement `json:"supersededBy,omitempty"`
+	SupersededBy *wait.Replacement `json:"supersededBy,omitempty"`
 }
 
 // Document is the result of an apply: the resources of the manifests in dependency order,
@@ -122,7 +122,7 @@ func (r *Resource) fail(err error) {
 }
 
 // Waited records the state of the applied resources at the end of a wait.
-func (d *Document) Waited(outcomes []await.Outcome, replacements map[int]await.Replacement) {
+func (d *Document) Waited(outcomes []wait.Outcome, replacements map[int]wait.Replacement) {
 	for i, o := range outcomes {
 		r := &d.Resources[i]
 		condition := o.View.Condition
@@ -134,7 +134,7 @@ func (d *Document) Waited(outcomes []await.Outcome, replacements map[int]await.R
 }
 
 // WaitedForDeletions records which stale resources a wait saw deleted.
-func (d *Document) WaitedForDeletions(outcomes []await.Outcome) {
+func (d *Document) WaitedForDeletions(outcomes []wait.Outcome) {
 	for i, o := range outcomes {
 		if o.Done && d.Resources[d.applied+i].Result == Deleting {
 			d.Resources[d.applied+i].Result = Deleted

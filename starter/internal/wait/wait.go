@@ -1,6 +1,6 @@
-// Package await follows resources until they are Ready or deleted, or until only a
-// person helps. It decides; it must not print.
-package await
+// Package wait follows resources until they are Ready or deleted, or until only a
+// person helps. It decides, and prints nothing.
+package wait
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package await
+package wait
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/outlook"
 )
 
 // reads are the resources that a round reads one by one, in the order of their urgency.
@@ -151,9 +150,9 @@ func (f *Follower) isUnanswered(asked []int) bool {
 }
 
 func (f *Follower) blockers(ctx context.Context) ([]string, bool) {
-	all := make([]outlook.Awaited, len(f.Outcomes))
+	all := make([]awaitedResource, len(f.Outcomes))
 	for i, o := range f.Outcomes {
-		all[i] = o.outlook(f.list[i])
+		all[i] = o.awaited(f.list[i])
 	}
-	return outlook.New(f.reader, all, f.goal == Deleted, f.now()).Blockers(ctx)
+	return newBlockerSearch(f.reader, all, f.goal == Deleted, f.now()).Blockers(ctx)
 }

@@ -1,4 +1,4 @@
-package await
+package wait
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/outlook"
 	"github.com/armature-io/armature/starter/internal/screen"
 )
 
@@ -56,10 +55,10 @@ type Outcome struct {
 	missed, nextRead int
 }
 
-// outlook returns the Outcome of one resource for the question whether waiting helps.
-func (o Outcome) outlook(w Resource) outlook.Awaited {
+// awaited returns the Outcome of one resource for the question whether waiting helps.
+func (o Outcome) awaited(w Resource) awaitedResource {
 	pass, generation := o.View.Pass, o.View.Condition.ObservedGeneration
-	return outlook.Awaited{
+	return awaitedResource{
 		View: o.View, Done: o.Done, Blocker: o.Blocker,
 		Tried:     o.tried || o.known && pass > o.firstPass || w.Changed || w.MinPass > 0,
 		Requested: pass < w.MinPass || generation < w.MinGeneration,

@@ -1,7 +1,4 @@
-// Package outlook decides whether waiting can still help: it finds the resources that
-// stay as they are until a person acts, and those that wait only for such ones. It reads
-// views and knows neither flags nor screens.
-package outlook
+package wait
 
 import (
 	"context"
@@ -14,7 +11,7 @@ import (
 )
 
 const (
-	// maxLookups bounds the resources outside of a wait that are read for one outlook.
+	// maxLookups bounds the resources outside of a wait that are read for one search.
 	maxLookups = 32
 	// soonRetry is how near a next try has to be to be waited for: the longest wait of
 	// the class Slow, with its jitter.
@@ -24,8 +21,8 @@ const (
 	minLasting = 30 * time.Second
 )
 
-// Awaited is one resource of a wait.
-type Awaited struct {
+// awaitedResource is one resource of a wait.
+type awaitedResource struct {
 	View backend.View
 	// Done is set when it reached the goal.
 	Done bool
@@ -36,12 +33,12 @@ type Awaited struct {
 	Tried, Requested bool
 }
 
-// Outlook is the view on the resources of one wait.
-type Outlook struct {
+// blockerSearch finds who has to act before the resources of one wait can reach its goal.
+type blockerSearch struct {
 	reader   backend.Reader
 	deleting bool
 	now      time.Time
-	list     []Awaited
+	list     []awaitedResource
 	byKey    map[string]int
 	// others are the views of resources outside of the wait, nil for one that may change
 	// by itself. They are read while reading is set, and reads bounds the requests.
@@ -52,9 +49,9 @@ type Outlook struct {
 	reasons map[string]string
 }
 
-// New returns the outlook of resources that wait to be Ready, or deleted.
-func New(reader backend.Reader, list []Awaited, deleting bool, now time.Time) *Outlook {
-	o := &Outlook{reader: reader, deleting: deleting, now: now, list: list, byKey: map[string]int{}, others: map[string]*backend.View{}}
+// newBlockerSearch returns the search for resources that wait to be Ready, or deleted.
+func newBlockerSearch(reader backend.Reader, list []awaitedResource, deleting bool, now time.Time) *blockerSearch {
+	o := &blockerSearch{reader: reader, deleting: deleting, now: now, list: list, byKey: map[string]int{}, others: map[string]*backend.View{}}
 	for i, awaited := range list {
 		o.byKey[awaited.View.ID.Key()] = i
 	}
@@ -63,7 +60,7 @@ func New(reader backend.Reader, list []Awaited, deleting bool, now time.Time) *O
 
 // Blockers returns for each resource that is not done who has to act, and true, if time
 // helps none of them.
-func (o *Outlook) Blockers(ctx context.Context) ([]string, bool) {
+func (o *blockerSearch) Blockers(ctx context.Context) ([]string, bool) {
 	// The first round reads nothing: it ends most waits that continue.
 	o.reads = maxLookups
 	for _, o.reading = range []bool{false, true} {
@@ -85,7 +82,7 @@ func (o *Outlook) Blockers(ctx context.Context) ([]string, bool) {
 }
 
 // awaited returns who has to act for one resource of the wait, "" if time may help.
-func (o *Outlook) awaited(ctx context.Context, a Awaited) string {
+func (o *blockerSearch) awaited(ctx context.Context, a awaitedResource) string {
 	v := a.View
 	switch {
 	case a.Done:
@@ -101,14 +98,14 @@ func (o *Outlook) awaited(ctx context.Context, a Awaited) string {
 }
 
 // retriesSoon reports whether the next try is near.
-func (o *Outlook) retriesSoon(v backend.View) bool {
+func (o *blockerSearch) retriesSoon(v backend.View) bool {
 	next := v.NextAttempt()
 	return !next.IsZero() && next.Sub(o.now) < soonRetry
 }
 
 // waitsWithin reports whether a resource waits only for resources of this wait: their
 // tries count, not its own.
-func (o *Outlook) waitsWithin(v backend.View) bool {
+func (o *blockerSearch) waitsWithin(v backend.View) bool {
 	for _, id := range v.WaitingFor {
 		if _, ok := o.byKey[id.Key()]; !ok {
 			return false
@@ -120,7 +117,7 @@ func (o *Outlook) waitsWithin(v backend.View) bool {
 // view returns who has to act before the state of a resource can change, "" if time may
 // be enough. It is enough for a cycle as far as is known here: two deletions wait for each
 // other until one of them is left to the other.
-func (o *Outlook) view(ctx context.Context, v backend.View) string {
+func (o *blockerSearch) view(ctx context.Context, v backend.View) string {
 	key := v.ID.Key()
 	if reason, known := o.reasons[key]; known {
 		return reason
@@ -131,7 +128,7 @@ func (o *Outlook) view(ctx context.Context, v backend.View) string {
 	return reason
 }
 
-func (o *Outlook) decide(ctx context.Context, v backend.View) string {
+func (o *blockerSearch) decide(ctx context.Context, v backend.View) string {
 	switch c := v.Condition; {
 	case v.Stale || v.Unmanaged || v.InPass || v.Operation != "":
 		return ""
@@ -141,19 +138,19 @@ func (o *Outlook) decide(ctx context.Context, v backend.View) string {
 		return "it is paused; run `armature resume`"
 	case c.Ready || c.ObservedGeneration < v.Generation:
 		return ""
-	case ActorOf(v) != "" && o.retriesSoon(v) && o.now.Sub(c.LastTransitionTime) < minLasting:
+	case actorOf(v) != "" && o.retriesSoon(v) && o.now.Sub(c.LastTransitionTime) < minLasting:
 		return ""
-	case ActorOf(v) != "":
-		return ActorOf(v) + " must act"
+	case actorOf(v) != "":
+		return actorOf(v) + " must act"
 	case c.Reason == resource.ReasonWaitingForSibling:
 		return ""
 	}
 	return o.waiting(ctx, v)
 }
 
-// ActorOf returns who has to act before a resource can leave its state, "" where time
+// actorOf returns who has to act before a resource can leave its state, "" where time
 // may be enough.
-func ActorOf(v backend.View) string {
+func actorOf(v backend.View) string {
 	c := v.Condition
 	switch {
 	case c.Actor != "":
@@ -168,7 +165,7 @@ func ActorOf(v backend.View) string {
 
 // waiting returns who has to act for a resource that waits only for others that time does
 // not help.
-func (o *Outlook) waiting(ctx context.Context, v backend.View) string {
+func (o *blockerSearch) waiting(ctx context.Context, v backend.View) string {
 	reason := ""
 	for _, id := range v.WaitingFor {
 		next := o.target(ctx, v, id)
@@ -183,7 +180,7 @@ func (o *Outlook) waiting(ctx context.Context, v backend.View) string {
 }
 
 // target returns who has to act for a resource that another one waits for.
-func (o *Outlook) target(ctx context.Context, waiter backend.View, id resource.ID) string {
+func (o *blockerSearch) target(ctx context.Context, waiter backend.View, id resource.ID) string {
 	if i, ok := o.byKey[id.Key()]; ok {
 		if target := o.list[i]; !o.blocksDeletion(waiter, target.View) {
 			return o.awaited(ctx, target)
@@ -209,7 +206,7 @@ func notDeleted(id resource.ID) string {
 
 // blocksDeletion reports whether a target must be deleted before its waiter and is not
 // being deleted: a cascade requests that only for what is in the waiter.
-func (o *Outlook) blocksDeletion(waiter, target backend.View) bool {
+func (o *blockerSearch) blocksDeletion(waiter, target backend.View) bool {
 	return waiter.Deleting && waiter.Condition.Reason == resource.ReasonWaitingForDependents &&
 		!target.Deleting && !target.Unmanaged && !target.Stale &&
 		(!waiter.Cascade || !strings.HasPrefix(target.ID.Key(), waiter.ID.Key()+"/"))
@@ -217,7 +214,7 @@ func (o *Outlook) blocksDeletion(waiter, target backend.View) bool {
 
 // other returns the view of a resource outside of the wait, nil if it may change by
 // itself, or is one too many.
-func (o *Outlook) other(ctx context.Context, id resource.ID) *backend.View {
+func (o *blockerSearch) other(ctx context.Context, id resource.ID) *backend.View {
 	if v, known := o.others[id.Key()]; known {
 		return v
 	}
