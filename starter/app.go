@@ -10,14 +10,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/armature-io/armature/encryption"
 	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/starter/internal/author"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/console"
-	"github.com/armature-io/armature/starter/internal/keys"
 	"github.com/armature-io/armature/starter/internal/screen"
-	"github.com/armature-io/armature/starter/internal/traces"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 	"go.temporal.io/sdk/client"
@@ -56,10 +55,10 @@ type app struct {
 	signingKey string
 	// keys are the flags with the keys of payloads, converters what they give, nil before a
 	// command needs it.
-	keys       keys.Flags
+	keys       backend.EncryptionKeys
 	converters *payload.Converters
 	// trace is the trace of the command. run sets it.
-	trace *traces.Command
+	trace *backend.CommandTrace
 	// embedded are the options of the connection where the CLI has some of its own.
 	embedded *client.Options
 	// workerTimeout is how long one message waits for a worker.
@@ -140,7 +139,7 @@ func run(ctx context.Context, a *app, args []string) int {
 	a.in, a.out, a.err = console.Reader(ctx, a.in), out, errs
 	root := a.rootCommand()
 	root.SetArgs(args)
-	ctx, a.trace = traces.Begin(ctx, a.options.version(), a.environment, a.note)
+	ctx, a.trace = backend.BeginTrace(ctx, a.options.version(), a.environment, a.note)
 	command, err := root.ExecuteContextC(ctx)
 	err = console.Interrupted(ctx, err)
 	a.trace.End(command.CommandPath(), a.open != nil, cli.ExitCode(err))
@@ -175,7 +174,8 @@ plan and drift have their own codes: 0 no changes, 2 changes, 1 any error.`,
 		taskQueue = value
 	}
 	root.PersistentFlags().StringVar(&a.taskQueue, "task-queue", taskQueue, "task queue of the workers (environment: "+taskQueueVariable+")")
-	a.keys.Register(root.PersistentFlags())
+	root.PersistentFlags().StringVar(&a.keys.Keys, "encryption-keys", "", "keys of encrypted payloads, separated by commas, each as ID=env:NAME, ID=file:PATH, ID=keyvault:URL or ID=wrapped:PATH (environment: "+encryption.KeysVariable+")")
+	root.PersistentFlags().StringVar(&a.keys.WriteKey, "encryption-write-key", "", "ID of the key that encrypts what is sent (environment: "+encryption.WriteKeyVariable+")")
 	root.PersistentFlags().DurationVar(&a.workerTimeout, "worker-timeout", backend.DefaultWorkerTimeout, "how long one message waits for a worker after it is sent")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return cli.BadInput("%s", cli.FlagErrorText(c, err)) })
 	root.AddCommand(

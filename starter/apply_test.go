@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/armature-io/armature/starter/internal/backend"
-	"github.com/armature-io/armature/starter/internal/batch"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
@@ -107,10 +106,10 @@ func TestApplyRetries(t *testing.T) {
 		code, tries int
 	}{
 		"busy":               {reason: "the second try succeeds", silent: 1, code: cli.ExitOK, tries: 3},
-		"missing":            {reason: "the tries are bounded", silent: 99, code: cli.ExitUnreachable, tries: 1 + batch.MaxAttempts},
+		"missing":            {reason: "the tries are bounded", silent: 99, code: cli.ExitUnreachable, tries: 1 + backend.MaxAttempts},
 		"no worker, first":   {reason: "without a worker one try is enough", silent: 99, first: true, code: cli.ExitUnreachable, tries: 1},
 		"overloaded":         {reason: "a worker polls and has handled no message yet", silent: 2, busy: true, first: true, code: cli.ExitOK, tries: 4},
-		"overloaded forever": {reason: "the tries are bounded", silent: 99, busy: true, first: true, code: cli.ExitUnreachable, tries: batch.MaxAttempts},
+		"overloaded forever": {reason: "the tries are bounded", silent: 99, busy: true, first: true, code: cli.ExitUnreachable, tries: backend.MaxAttempts},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()
@@ -141,7 +140,7 @@ func TestApplyRetries(t *testing.T) {
 // TestApplyRetriesWhileOthersComplete verifies that one message may time out more
 // often than its tries allow, as long as others complete.
 func TestApplyRetriesWhileOthersComplete(t *testing.T) {
-	const others, silent = 8, 2 * batch.MaxAttempts
+	const others, silent = 8, 2 * backend.MaxAttempts
 	records := make([]backend.Record, 1+others)
 	wave := make([]int, len(records))
 	for i := range records {

@@ -9,7 +9,6 @@ import (
 	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/rollout"
-	"github.com/armature-io/armature/starter/internal/signer"
 	"github.com/armature-io/armature/starter/internal/source"
 	"github.com/armature-io/armature/workflows"
 	historypb "go.temporal.io/api/history/v1"
@@ -113,7 +112,7 @@ func (a *app) loader() source.Loader {
 		Stdin: a.in, Note: a.note,
 		Reader: func(ctx context.Context) (backend.Reader, error) { return a.connection(ctx) },
 		HasKey: func() (bool, error) {
-			key, err := signer.Load(a.signingKey, a.environment, "", a.now)
+			key, err := backend.LoadSigner(a.signingKey, a.environment, "", a.now)
 			return key != nil, err
 		},
 	}

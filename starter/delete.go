@@ -9,7 +9,6 @@ import (
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/plan"
 	"github.com/armature-io/armature/starter/internal/prune"
-	"github.com/armature-io/armature/starter/internal/signer"
 	"github.com/armature-io/armature/starter/internal/source"
 	"github.com/armature-io/armature/starter/internal/wait"
 	"github.com/armature-io/armature/workflows"
@@ -146,7 +145,7 @@ func (a *app) sendDelete(ctx context.Context, b *connection, r backend.Record, i
 	input.By = a.by
 	key, err := a.signer(b)
 	if err == nil {
-		err = signer.Delete(key, r.ID, &input, selector)
+		err = backend.SignDelete(key, r.ID, &input, selector)
 	}
 	if err != nil {
 		return "", err

@@ -10,14 +10,10 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/starter/internal/apiversions"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/cloud"
-	"github.com/armature-io/armature/starter/internal/keys"
 	"github.com/armature-io/armature/starter/internal/rollout"
 	"github.com/armature-io/armature/starter/internal/screen"
-	"github.com/armature-io/armature/starter/internal/signer"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 )
@@ -119,7 +115,7 @@ func (a *app) costs(ctx context.Context, interval time.Duration) error {
 	for _, n := range counts {
 		waiting += n
 	}
-	a.printf("%s; with an interval of %s\n", cloud.Estimate(ready, waiting-ready, asleep, interval), text.Duration(interval))
+	a.printf("%s; with an interval of %s\n", backend.EstimateActions(ready, waiting-ready, asleep, interval), text.Duration(interval))
 	a.note("without changes, commands and wakes; docs/temporal-cloud.md has the arithmetic and prices")
 	return nil
 }
@@ -153,10 +149,10 @@ func (a *app) workerFindings(ctx context.Context, b *connection, in activities.D
 	if err != nil {
 		findings = append(findings, failedCheck("signatures", err.Error(), "pass the file of a private key")...)
 	} else {
-		findings = append(findings, signer.Findings(result.Signatures, key)...)
+		findings = append(findings, backend.SignatureFindings(result.Signatures, key)...)
 	}
-	findings = append(findings, keys.Findings(result.Encryption, a.converters.Status())...)
-	findings = append(findings, keys.CodecFindings(a.environment, a.converters)...)
+	findings = append(findings, backend.EncryptionFindings(result.Encryption, a.converters.Status())...)
+	findings = append(findings, backend.CodecFindings(a.environment, a.converters)...)
 	freezes, interrupted, err := b.Freezes(ctx)
 	if err == nil && len(freezes) > 0 {
 		var scopes []string
@@ -207,9 +203,9 @@ func (a *app) versionFindings(ctx context.Context, b *connection) []activities.F
 	records, err := b.List(ctx, backend.AllWorkflowsQuery())
 	if err != nil {
 		return []activities.Finding{{
-			Check: apiversions.Check, State: activities.FindingWarn, Message: "the managed resources cannot be listed: " + err.Error(),
+			Check: backend.APIVersionCheck, State: activities.FindingWarn, Message: "the managed resources cannot be listed: " + err.Error(),
 			Advice: "try again; if the error persists, check the Temporal server",
 		}}
 	}
-	return append(apiversions.Findings(records, a.now()), backend.StuckFinding(ctx, b, records))
+	return append(backend.APIVersionFindings(records, a.now()), backend.StuckFinding(ctx, b, records))
 }

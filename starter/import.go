@@ -8,7 +8,6 @@ import (
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/author"
 	"github.com/armature-io/armature/starter/internal/backend"
-	"github.com/armature-io/armature/starter/internal/batch"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/estate"
 	"github.com/armature-io/armature/starter/internal/importer"
@@ -132,7 +131,7 @@ func (a *app) importResources(ctx context.Context, inputs []activities.ImportRes
 	if err != nil {
 		return err
 	}
-	reads := importer.Reads{From: b, Credential: how.reconcile.Credential, APIVersion: how.apiVersion, Defaults: how.defaults, Progress: a.note, Named: batch.WithName}
+	reads := importer.Reads{From: b, Credential: how.reconcile.Credential, APIVersion: how.apiVersion, Defaults: how.defaults, Progress: a.note, Named: backend.WithName}
 	found, err := reads.All(ctx, append(inputs, managed...), how.children || how.query == "" && importer.IsDeep(inputs))
 	if err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/signer"
 	"github.com/armature-io/armature/workflows"
 )
 
@@ -108,7 +107,7 @@ func TestSignedNames(t *testing.T) {
 	folder := manifests(t, map[string]string{"db.yaml": oneDatabase})
 	for _, args := range [][]string{{"apply", "--signing-key", file}, {"delete", "--signing-key", file}, {"plan"}, {"wait"}} {
 		w := newWorld()
-		w.environment = cli.Environment{signer.Variable + "=" + file}
+		w.environment = cli.Environment{backend.SigningKeyVariable + "=" + file}
 		for _, id := range []string{cluster, database} {
 			w.temporal.manage(t, id, readyStatus())
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
-	"github.com/armature-io/armature/starter/internal/batch"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/plan"
 	"github.com/armature-io/armature/starter/internal/prune"
@@ -167,7 +166,7 @@ func makePlan(ctx context.Context, b *connection, set manifest.Set, pruning prun
 		results[i], err = b.Plan(ctx, fmt.Sprintf("%s:%d", run, i+1), activities.PlanResourceInput{
 			Desired: desired, Together: plan.DependenciesIn(desired, set),
 		})
-		return batch.WithName(cli.KindAndName(desired.ID), err)
+		return backend.WithName(cli.KindAndName(desired.ID), err)
 	})
 	switch {
 	case errors.Is(err, backend.ErrInterrupted):
@@ -259,7 +258,7 @@ func checkDeletions(ctx context.Context, b *connection, deletions []plan.Deletio
 		}
 		r, err := b.Record(ctx, deletion.ID.WorkflowID())
 		if err != nil && !errors.Is(err, backend.ErrNotManaged) {
-			return nil, nil, batch.WithName(cli.KindAndName(deletion.ID), err)
+			return nil, nil, backend.WithName(cli.KindAndName(deletion.ID), err)
 		}
 		if line := deletion.Staleness(r, err); line != "" {
 			lines = append(lines, line)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/signer"
 	"github.com/armature-io/armature/starter/internal/wait"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
@@ -85,7 +84,7 @@ func (a *app) reconcile(ctx context.Context, s backend.Selection, how reconcileO
 			input := how.ReconcileInput
 			key, err := a.signer(b)
 			if err == nil {
-				err = signer.Approval(key, w.ID, &input)
+				err = backend.SignApproval(key, w.ID, &input)
 			}
 			if err != nil {
 				return "", err

@@ -6,13 +6,12 @@ import (
 
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
-	"github.com/armature-io/armature/starter/internal/batch"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/wait"
 )
 
 // sendAll sends one message for each record, in order and at most limit at a time.
-func (a *app) sendAll(ctx context.Context, records []backend.Record, limit int, send batch.Sender) error {
+func (a *app) sendAll(ctx context.Context, records []backend.Record, limit int, send backend.Sender) error {
 	all := make([]int, len(records))
 	for i := range all {
 		all[i] = i
@@ -21,8 +20,8 @@ func (a *app) sendAll(ctx context.Context, records []backend.Record, limit int, 
 }
 
 // sendWaves is sendAll in waves of positions.
-func (a *app) sendWaves(ctx context.Context, records []backend.Record, waves [][]int, limit int, send batch.Sender) error {
-	sending := batch.Batch{
+func (a *app) sendWaves(ctx context.Context, records []backend.Record, waves [][]int, limit int, send backend.Sender) error {
+	sending := backend.Batch{
 		Records: records, Send: send,
 		Done:    func(name, result string) { a.printf("%s  %s\n", name, result) },
 		Problem: func(name, problem string) { a.note("%s  %s", name, problem) },

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/searchattr"
+	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/cloud"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 	enumspb "go.temporal.io/api/enums/v1"
@@ -77,7 +77,7 @@ func (a *app) explainRegistration(ctx context.Context, b *connection) error {
 	case err == nil:
 		maps.DeleteFunc(attributes, func(name string, _ enumspb.IndexedValueType) bool { return !slices.Contains(names, name) })
 	}
-	a.printf("%s", cloud.Registration(b.namespace, attributes))
+	a.printf("%s", backend.CloudRegistration(b.namespace, attributes))
 	return cli.Failed("register search attributes in namespace %s: permission denied by Temporal; an administrator of the namespace "+
 		"runs `armature setup`, or on Temporal Cloud the command above or its Terraform resources", b.namespace)
 }

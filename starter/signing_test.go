@@ -11,8 +11,8 @@ import (
 
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/signing"
+	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/signer"
 	"github.com/armature-io/armature/workflows"
 )
 
@@ -46,11 +46,11 @@ func TestCommandsSign(t *testing.T) {
 			check: func(t *testing.T, input any) { accepted(t, verifier.Spec(input.(workflows.ApplyInput).Desired)) },
 		},
 		"environment with a file": {
-			reason: "a pipeline mounts it", args: []string{"apply", "-f", "DIR"}, environment: cli.Environment{signer.Variable + "=" + file},
+			reason: "a pipeline mounts it", args: []string{"apply", "-f", "DIR"}, environment: cli.Environment{backend.SigningKeyVariable + "=" + file},
 			check: func(t *testing.T, input any) { accepted(t, verifier.Spec(input.(workflows.ApplyInput).Desired)) },
 		},
 		"environment with the key": {
-			reason: "a pipeline has it as a secret", args: []string{"apply", "-f", "DIR"}, environment: cli.Environment{signer.Variable + "=" + text},
+			reason: "a pipeline has it as a secret", args: []string{"apply", "-f", "DIR"}, environment: cli.Environment{backend.SigningKeyVariable + "=" + text},
 			check: func(t *testing.T, input any) { accepted(t, verifier.Spec(input.(workflows.ApplyInput).Desired)) },
 		},
 		"delete by manifest": {
@@ -127,9 +127,9 @@ func TestBadKeys(t *testing.T) {
 		"truncated": {"a variable that lost a line", strings.ReplaceAll(text, "MC4C", "AAAA"), "no private key in PKCS#8"},
 	} {
 		w := newWorld()
-		w.environment = cli.Environment{signer.Variable + "=" + c.environment}
+		w.environment = cli.Environment{backend.SigningKeyVariable + "=" + c.environment}
 		code := w.run("apply", "-f", labelled(t, "{stack: prod}"))
-		if got := w.err.String(); code != cli.ExitBadInput || !strings.Contains(got, c.want) || !strings.Contains(got, signer.Variable) || strings.Contains(got, "MC4C") {
+		if got := w.err.String(); code != cli.ExitBadInput || !strings.Contains(got, c.want) || !strings.Contains(got, backend.SigningKeyVariable) || strings.Contains(got, "MC4C") {
 			t.Errorf("%s (%s): exit code %d, %s", name, c.reason, code, got)
 		}
 	}

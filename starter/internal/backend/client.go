@@ -1,7 +1,7 @@
-// Package backend is the CLI's client of Temporal. It owns what is sent to
-// workflows, what is read from the server, and how errors of both become errors for
-// a user. It knows neither flags nor screens, and it takes no decision about a
-// resource.
+// Package backend is the CLI's client of Temporal. It owns the messages to workflows and
+// the reading of workflows and histories, with the keys, signatures and traces of a
+// connection, its findings for doctor, and the errors for a user. It knows neither flags
+// nor screens, and takes no decision about a resource.
 package backend
 
 import (

@@ -1,4 +1,4 @@
-package keys
+package backend
 
 import (
 	"net/http"
@@ -15,8 +15,8 @@ import (
 // codecTimeout bounds the request to the codec server.
 const codecTimeout = 5 * time.Second
 
-// probe is what the codec server decodes.
-const probe = "armature doctor"
+// codecProbe is what the codec server decodes.
+const codecProbe = "armature doctor"
 
 // CodecFindings returns what doctor reports about the codec server of the Temporal profile
 // (TEMPORAL_CODEC_ENDPOINT, TEMPORAL_CODEC_AUTH): whether it decodes what this CLI
@@ -36,7 +36,7 @@ func CodecFindings(environment cli.Environment, converters *payload.Converters) 
 			return nil
 		},
 	})
-	sealed, err := converters.Data.ToPayload(probe)
+	sealed, err := converters.Data.ToPayload(codecProbe)
 	var decoded []*commonpb.Payload
 	if err == nil {
 		decoded, err = remote.Decode([]*commonpb.Payload{sealed})
@@ -45,7 +45,7 @@ func CodecFindings(environment cli.Environment, converters *payload.Converters) 
 	if err == nil {
 		err = converter.GetDefaultDataConverter().FromPayload(decoded[0], &text)
 	}
-	if err != nil || text != probe {
+	if err != nil || text != codecProbe {
 		found.State = activities.FindingFault
 		found.Message = profile.Codec.Endpoint + " does not decode what this armature encrypts"
 		if err != nil {

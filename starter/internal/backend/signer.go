@@ -1,6 +1,4 @@
-// Package signer reads the private key of the CLI and compares it with what workers
-// accept. It must not know what is signed: package signing does.
-package signer
+package backend
 
 import (
 	"errors"
@@ -15,22 +13,19 @@ import (
 	"github.com/armature-io/armature/starter/internal/cli"
 )
 
-// Variable is the environment variable with the private key: its file, or its text in PEM.
-const Variable = "ARMATURE_SIGNING_KEY"
+// SigningKeyVariable is the environment variable with the private key: its file, or its text in PEM.
+const SigningKeyVariable = "ARMATURE_SIGNING_KEY"
 
-// Usage describes the flag.
-const Usage = "sign with the private key in this `file` (environment: " + Variable + ", a file or the key itself)"
-
-// Load returns the signer for a namespace. It is nil, which signs nothing, where neither
+// LoadSigner returns the signer for a namespace. It is nil, which signs nothing, where neither
 // the flag nor the environment has a key.
-func Load(file string, environment cli.Environment, namespace string, now func() time.Time) (*signing.Signer, error) {
+func LoadSigner(file string, environment cli.Environment, namespace string, now func() time.Time) (*signing.Signer, error) {
 	source, text := "--signing-key "+file, []byte(nil)
 	if file == "" {
-		value, _ := environment.LookupEnv(Variable)
+		value, _ := environment.LookupEnv(SigningKeyVariable)
 		if value == "" {
 			return nil, nil //nolint:nilnil // a nil signer signs nothing
 		}
-		source, file = Variable, value
+		source, file = SigningKeyVariable, value
 		if strings.Contains(value, "-----BEGIN") {
 			text = []byte(value)
 		}
@@ -57,9 +52,9 @@ func sourceName(source string) string {
 	return name
 }
 
-// Findings returns what doctor reports about signatures: nothing where neither side has
+// SignatureFindings returns what doctor reports about signatures: nothing where neither side has
 // a key.
-func Findings(worker *activities.SignatureStatus, key *signing.Signer) []activities.Finding {
+func SignatureFindings(worker *activities.SignatureStatus, key *signing.Signer) []activities.Finding {
 	found := activities.Finding{Check: "signatures", State: activities.FindingOK}
 	switch {
 	case worker == nil && key == nil:
@@ -69,7 +64,7 @@ func Findings(worker *activities.SignatureStatus, key *signing.Signer) []activit
 		found.Advice = "set signing.public-keys in the configuration of all workers (docs/security.md)"
 	case key == nil:
 		found.State, found.Message = activities.FindingWarn, "the worker writes signed specs only, and no key is configured here: what is applied from here is not written"
-		found.Advice = "pass --signing-key FILE, or set " + Variable
+		found.Advice = "pass --signing-key FILE, or set " + SigningKeyVariable
 	case !slices.Contains(worker.Keys, key.KeyID()):
 		found.State, found.Message = activities.FindingFault, "the worker does not accept the key "+key.KeyID()+"; it accepts "+strings.Join(worker.Keys, ", ")
 		found.Advice = "add the public key to signing.public-keys of all workers, or sign with another key"

@@ -1,4 +1,4 @@
-package keys_test
+package backend_test
 
 import (
 	"bytes"
@@ -7,12 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
-
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/keys"
 )
 
 // converters returns the converters of keys by ID; the first ID writes unless it is "-".
@@ -29,7 +27,7 @@ func converters(t *testing.T, write string, numbers map[string]byte) *payload.Co
 	return c
 }
 
-func TestFindings(t *testing.T) {
+func TestEncryptionFindings(t *testing.T) {
 	one, both := map[string]byte{"a": 1}, map[string]byte{"a": 1, "b": 2}
 	cases := map[string]struct {
 		reason       string
@@ -49,7 +47,7 @@ func TestFindings(t *testing.T) {
 	}
 	for name, tc := range cases {
 		status := tc.worker.Status()
-		found := keys.Findings(&status, tc.here.Status())
+		found := backend.EncryptionFindings(&status, tc.here.Status())
 		if tc.state == "" {
 			if len(found) > 0 {
 				t.Errorf("%s: %+v: %s", name, found, tc.reason)
@@ -64,7 +62,7 @@ func TestFindings(t *testing.T) {
 			t.Errorf("%s: %+v, want %s with %q: %s", name, found, tc.state, tc.text, tc.reason)
 		}
 	}
-	if found := keys.Findings(nil, converters(t, "a", one).Status()); len(found) != 1 || found[0].State != activities.FindingFault {
+	if found := backend.EncryptionFindings(nil, converters(t, "a", one).Status()); len(found) != 1 || found[0].State != activities.FindingFault {
 		t.Errorf("an older worker, and a key here: %+v", found)
 	}
 }
@@ -81,43 +79,36 @@ func TestCodecFindings(t *testing.T) {
 		t.Cleanup(server.Close)
 		return cli.Environment{"TEMPORAL_CONFIG_FILE=/dev/null", "TEMPORAL_CODEC_ENDPOINT=" + server.URL, "TEMPORAL_CODEC_AUTH=Bearer token"}
 	}
-	if found := keys.CodecFindings(serve(here), here); len(found) != 1 || found[0].State != activities.FindingOK || authorization != "Bearer token" {
+	if found := backend.CodecFindings(serve(here), here); len(found) != 1 || found[0].State != activities.FindingOK || authorization != "Bearer token" {
 		t.Errorf("the same key: %+v, authorization %q", found, authorization)
 	}
 	for name, other := range map[string]*payload.Converters{"no keys": payload.Clear(), "another key": converters(t, "a", map[string]byte{"a": 2})} {
-		if found := keys.CodecFindings(serve(other), here); len(found) != 1 || found[0].State != activities.FindingFault || found[0].Advice == "" {
+		if found := backend.CodecFindings(serve(other), here); len(found) != 1 || found[0].State != activities.FindingFault || found[0].Advice == "" {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}
-	if found := keys.CodecFindings(cli.Environment{"TEMPORAL_CONFIG_FILE=/dev/null"}, here); found != nil {
+	if found := backend.CodecFindings(cli.Environment{"TEMPORAL_CONFIG_FILE=/dev/null"}, here); found != nil {
 		t.Errorf("no codec server: %+v", found)
 	}
 }
 
-// TestLoad checks that flags override variables, and that a wrong reference is bad input.
-func TestLoad(t *testing.T) {
+// TestLoadKeys checks that flags override variables, and that a wrong reference is bad input.
+func TestLoadKeys(t *testing.T) {
 	text := strings.Repeat("01", payload.KeySize)
 	environment := cli.Environment{"KEY=" + text, "ARMATURE_ENCRYPTION_KEYS=a=env:KEY, b=env:KEY", "ARMATURE_ENCRYPTION_WRITE_KEY=a"}
 	for name, tc := range map[string]struct {
-		args []string
+		keys backend.EncryptionKeys
 		want string
 	}{
-		"variables": {nil, "a"},
-		"a flag":    {[]string{"--encryption-write-key", "b"}, "b"},
+		"variables": {backend.EncryptionKeys{}, "a"},
+		"a flag":    {backend.EncryptionKeys{WriteKey: "b"}, "b"},
 	} {
-		var flags keys.Flags
-		set := pflag.NewFlagSet("", pflag.ContinueOnError)
-		flags.Register(set)
-		if err := set.Parse(tc.args); err != nil {
-			t.Fatal(err)
-		}
-		c, err := flags.Load(t.Context(), environment, payload.Options{})
+		c, err := tc.keys.Load(t.Context(), environment, payload.Options{})
 		if err != nil || c.Status().WriteKey != tc.want || len(c.Status().Keys) != 2 {
 			t.Errorf("%s: %+v, %v", name, c, err)
 		}
 	}
-	var flags keys.Flags
-	_, err := flags.Load(t.Context(), cli.Environment{"ARMATURE_ENCRYPTION_KEYS=" + text}, payload.Options{})
+	_, err := backend.EncryptionKeys{}.Load(t.Context(), cli.Environment{"ARMATURE_ENCRYPTION_KEYS=" + text}, payload.Options{})
 	if cli.ExitCode(err) != cli.ExitBadInput || strings.Contains(err.Error(), text) {
 		t.Errorf("the key itself in place of a reference: %v", err)
 	}

@@ -1,7 +1,4 @@
-// Package batch sends one message to each of many resources. The error of one resource
-// never keeps the message from the others. It decides what an error means; it must not
-// print but through the functions that it gets.
-package batch
+package backend
 
 import (
 	"context"
@@ -10,7 +7,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 )
 
@@ -23,7 +19,7 @@ const MaxAttempts = 3
 
 // Batch is one message to each of its records.
 type Batch struct {
-	Records []backend.Record
+	Records []Record
 	Send    Sender
 	// Done prints the result of a record, Problem a sentence about one that has none.
 	Done    func(name, result string)
@@ -49,14 +45,14 @@ type problem struct {
 func (b *Batch) Run(ctx context.Context, waves [][]int, limit int) error {
 	var ended error
 	for _, wave := range waves {
-		ended = backend.ForEach(ctx, len(wave), limit, func(ctx context.Context, at int) error { return b.one(ctx, wave[at]) })
+		ended = ForEach(ctx, len(wave), limit, func(ctx context.Context, at int) error { return b.one(ctx, wave[at]) })
 		if ended != nil {
 			break
 		}
 	}
 	total := len(b.Records)
 	if ended == nil && total == 1 && len(b.problems) == 1 && !b.problems[0].refused {
-		return WithName(Name(b.Records[0]), b.problems[0].err)
+		return WithName(RecordName(b.Records[0]), b.problems[0].err)
 	}
 	slices.SortFunc(b.problems, func(x, y problem) int { return x.at - y.at })
 	for _, p := range b.problems {
@@ -64,10 +60,10 @@ func (b *Batch) Run(ctx context.Context, waves [][]int, limit int) error {
 		if p.refused {
 			text = "refused: " + p.err.Error()
 		}
-		b.Problem(cli.OneLine(Name(b.Records[p.at])), text)
+		b.Problem(cli.OneLine(RecordName(b.Records[p.at])), text)
 	}
 	switch {
-	case errors.Is(ended, backend.ErrInterrupted):
+	case errors.Is(ended, ErrInterrupted):
 		return cli.Failed("interrupted: %d of %d were sent and continue; repeat the command for the rest", b.done, total)
 	case ended != nil:
 		return ended
@@ -81,12 +77,12 @@ func (b *Batch) summary() error {
 	if len(b.problems) == 0 {
 		return nil
 	}
-	refused, code := 0, cli.ExitCode(backend.WithExitCode(b.problems[0].err))
+	refused, code := 0, cli.ExitCode(WithExitCode(b.problems[0].err))
 	for _, p := range b.problems {
 		if p.refused {
 			refused++
 		}
-		if cli.ExitCode(backend.WithExitCode(p.err)) != code {
+		if cli.ExitCode(WithExitCode(p.err)) != code {
 			code = cli.ExitFailed
 		}
 	}
@@ -107,13 +103,13 @@ func (b *Batch) one(ctx context.Context, i int) error {
 	text, err := b.retry(ctx, i)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	_, refused := errors.AsType[*backend.RefusedError](err)
+	_, refused := errors.AsType[*RefusedError](err)
 	switch {
 	case err == nil:
 		b.done++
-		b.Done(cli.OneLine(Name(b.Records[i])), text)
+		b.Done(cli.OneLine(RecordName(b.Records[i])), text)
 	case b.concernsAll(err):
-		return WithName(Name(b.Records[i]), err)
+		return WithName(RecordName(b.Records[i]), err)
 	default:
 		b.problems = append(b.problems, problem{at: i, err: err, refused: refused})
 	}
@@ -124,9 +120,9 @@ func (b *Batch) one(ctx context.Context, i int) error {
 // interrupted the command, Temporal is away or refuses the namespace, or no worker
 // completed any message.
 func (b *Batch) concernsAll(err error) bool {
-	_, server := errors.AsType[*backend.ServerError](err)
-	noWorker, none := errors.AsType[*backend.NoWorkerError](err)
-	return errors.Is(err, backend.ErrInterrupted) || server || none && !noWorker.OtherQueue && b.handledLocked() == 0
+	_, server := errors.AsType[*ServerError](err)
+	noWorker, none := errors.AsType[*NoWorkerError](err)
+	return errors.Is(err, ErrInterrupted) || server || none && !noWorker.OtherQueue && b.handledLocked() == 0
 }
 
 // retry sends a message until a worker handles it. If another message completed, or
@@ -136,7 +132,7 @@ func (b *Batch) retry(ctx context.Context, i int) (string, error) {
 	for attempt := 1; ; attempt++ {
 		before := b.handled()
 		text, err := b.Send(ctx, i)
-		noWorker, ok := errors.AsType[*backend.NoWorkerError](err)
+		noWorker, ok := errors.AsType[*NoWorkerError](err)
 		if !ok || noWorker.OtherQueue {
 			return text, err
 		}
@@ -167,8 +163,8 @@ func (b *Batch) handledLocked() int {
 	return handled
 }
 
-// Name returns the type and name of a record.
-func Name(r backend.Record) string {
+// RecordName returns the type and name of a record.
+func RecordName(r Record) string {
 	if r.ID.IsZero() {
 		return r.DisplayName()
 	}
@@ -177,8 +173,8 @@ func Name(r backend.Record) string {
 
 // WithName adds the resource to an error and keeps the exit code; no error stays none.
 func WithName(name string, err error) error {
-	if err == nil || errors.Is(err, backend.ErrInterrupted) {
+	if err == nil || errors.Is(err, ErrInterrupted) {
 		return err
 	}
-	return &cli.ExitError{Code: cli.ExitCode(backend.WithExitCode(err)), Err: fmt.Errorf("%s: %w", name, err)}
+	return &cli.ExitError{Code: cli.ExitCode(WithExitCode(err)), Err: fmt.Errorf("%s: %w", name, err)}
 }

@@ -1,6 +1,4 @@
-// Package keys reads the keys of encrypted payloads for the CLI, from the same references
-// as workers, and compares both sides. It must not know what is encrypted.
-package keys
+package backend
 
 import (
 	"cmp"
@@ -15,26 +13,20 @@ import (
 	"github.com/armature-io/armature/encryption"
 	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/spf13/pflag"
 )
 
-// Flags are the keys on the command line, which override the variables.
-type Flags struct{ keys, writeKey string }
-
-// Register adds the flags.
-func (f *Flags) Register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.keys, "encryption-keys", "", "keys of encrypted payloads, separated by commas, each as ID=env:NAME, ID=file:PATH, ID=keyvault:URL or ID=wrapped:PATH (environment: "+encryption.KeysVariable+")")
-	flags.StringVar(&f.writeKey, "encryption-write-key", "", "ID of the key that encrypts what is sent (environment: "+encryption.WriteKeyVariable+")")
-}
+// EncryptionKeys are the keys of a command line, which override the variables: references,
+// separated by commas or spaces, and the ID of the key that encrypts.
+type EncryptionKeys struct{ Keys, WriteKey string }
 
 // Load returns the converters of the flags and variables, with those of an embedder. Keys in key vaults are read with
 // Azure's default credential (az login, AZURE_*).
-func (f *Flags) Load(ctx context.Context, environment cli.Environment, embedded payload.Options) (*payload.Converters, error) {
+func (k EncryptionKeys) Load(ctx context.Context, environment cli.Environment, embedded payload.Options) (*payload.Converters, error) {
 	keys, _ := environment.LookupEnv(encryption.KeysVariable)
 	writeKey, _ := environment.LookupEnv(encryption.WriteKeyVariable)
 	settings := encryption.Settings{
-		Keys:     strings.FieldsFunc(cmp.Or(f.keys, keys), func(r rune) bool { return r == ',' || r == ' ' }),
-		WriteKey: cmp.Or(f.writeKey, writeKey),
+		Keys:     strings.FieldsFunc(cmp.Or(k.Keys, keys), func(r rune) bool { return r == ',' || r == ' ' }),
+		WriteKey: cmp.Or(k.WriteKey, writeKey),
 	}
 	converters, err := encryption.Load(ctx, settings, encryption.Sources{LookupEnv: environment.LookupEnv, Vault: openVault}, embedded)
 	if err != nil {
@@ -51,18 +43,18 @@ func openVault() (encryption.Vault, error) {
 	return encryption.NewVault(credential, nil) //nolint:wrapcheck // the caller names the key
 }
 
-const check = "encryption"
+const encryptionCheck = "encryption"
 
-// Findings returns what doctor reports about the keys of a worker and of this CLI: nothing
+// EncryptionFindings returns what doctor reports about the keys of a worker and of this CLI: nothing
 // where neither has any.
-func Findings(worker *payload.Status, here payload.Status) []activities.Finding {
+func EncryptionFindings(worker *payload.Status, here payload.Status) []activities.Finding {
 	if worker == nil {
 		worker = &payload.Status{} // an older one, or one without keys
 	}
 	if len(worker.Keys) == 0 && len(here.Keys) == 0 {
 		return nil
 	}
-	found := activities.Finding{Check: check, State: activities.FindingOK}
+	found := activities.Finding{Check: encryptionCheck, State: activities.FindingOK}
 	fault := func(message, advice string) []activities.Finding {
 		found.State, found.Message, found.Advice = activities.FindingFault, message, advice
 		return []activities.Finding{found}

@@ -1,4 +1,4 @@
-package signer_test
+package backend_test
 
 import (
 	"crypto/ed25519"
@@ -8,10 +8,10 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/signing"
-	"github.com/armature-io/armature/starter/internal/signer"
+	"github.com/armature-io/armature/starter/internal/backend"
 )
 
-func TestFindings(t *testing.T) {
+func TestSignatureFindings(t *testing.T) {
 	key := signing.NewSigner(ed25519.NewKeyFromSeed([]byte(strings.Repeat("k", ed25519.SeedSize))), "default", time.Now)
 	required := func(keys ...string) *activities.SignatureStatus {
 		return &activities.SignatureStatus{Required: true, Keys: keys}
@@ -32,7 +32,7 @@ func TestFindings(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := signer.Findings(c.worker, c.key)
+			got := backend.SignatureFindings(c.worker, c.key)
 			switch {
 			case c.want == "" && len(got) > 0, c.want != "" && len(got) != 1:
 				t.Errorf("%s: %+v", c.reason, got)

@@ -1,6 +1,4 @@
-// Package cloud knows what is different on Temporal Cloud: search attributes are registered
-// by its own tools, and what workflows do is billed by the action. It must not call Temporal.
-package cloud
+package backend
 
 import (
 	"fmt"
@@ -15,11 +13,11 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// Registration returns the commands and the Terraform resources that register search
+// CloudRegistration returns the commands and the Terraform resources that register search
 // attributes in a namespace of Temporal Cloud, whose frontend refuses the registration by
 // an SDK. Sources: docs.temporal.io/cloud/tcld/namespace, and the Terraform provider
 // temporalio/temporalcloud.
-func Registration(namespace string, attributes map[string]enumspb.IndexedValueType) string {
+func CloudRegistration(namespace string, attributes map[string]enumspb.IndexedValueType) string {
 	var tcld, terraform strings.Builder
 	fmt.Fprintf(&tcld, "tcld namespace search-attributes add --namespace %s", namespace)
 	for _, name := range slices.Sorted(maps.Keys(attributes)) {
@@ -53,17 +51,17 @@ const (
 	blockedEvery = 3 * time.Minute
 )
 
-// Actions is an estimate of the billed actions in a day.
-type Actions struct {
+// CloudActions is an estimate of the billed actions in a day.
+type CloudActions struct {
 	Ready, Waiting, Asleep int
 	PerDay                 float64
 }
 
-// Estimate returns the actions per day of so many resources that are Ready and looked at
+// EstimateActions returns the actions per day of so many resources that are Ready and looked at
 // after each interval, that wait for something, and that have no next try.
-func Estimate(ready, waiting, asleep int, interval time.Duration) Actions {
+func EstimateActions(ready, waiting, asleep int, interval time.Duration) CloudActions {
 	const day = 24 * time.Hour
-	a := Actions{Ready: ready, Waiting: waiting, Asleep: asleep}
+	a := CloudActions{Ready: ready, Waiting: waiting, Asleep: asleep}
 	if interval > 0 {
 		a.PerDay += float64(ready) * (actionsPerPass + timers(interval)) * float64(day) / float64(interval)
 	}
@@ -81,7 +79,7 @@ func timers(interval time.Duration) float64 {
 }
 
 // String returns the estimate in a sentence.
-func (a Actions) String() string {
+func (a CloudActions) String() string {
 	return fmt.Sprintf("about %.0f actions per day, %.1f million in 30 days: %d Ready, %d waiting, %d that only a message wakes",
 		a.PerDay, a.PerDay*30/1e6, a.Ready, a.Waiting, a.Asleep)
 }

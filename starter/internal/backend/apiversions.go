@@ -1,5 +1,4 @@
-// Package apiversions finds managed api-versions that are gone or old.
-package apiversions
+package backend
 
 import (
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
-	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/types"
 )
@@ -17,13 +15,13 @@ import (
 // maxVersionYears is the age of an api-version from which doctor warns.
 const maxVersionYears = 2
 
-// Check is the name of the check.
-const Check = "api-versions"
+// APIVersionCheck is the name of the check.
+const APIVersionCheck = "api-versions"
 
-// Findings returns a warning for each type with resources under an api-version
+// APIVersionFindings returns a warning for each type with resources under an api-version
 // that is not published any more, or that is old while a newer stable one is published;
 // one finding without a warning if there is none.
-func Findings(records []backend.Record, now time.Time) []activities.Finding {
+func APIVersionFindings(records []Record, now time.Time) []activities.Finding {
 	used := map[string]map[string]int{}
 	for _, r := range records {
 		if r.ID.IsZero() || r.APIVersion == "" {
@@ -42,27 +40,27 @@ func Findings(records []backend.Record, now time.Time) []activities.Finding {
 	for _, name := range slices.Sorted(maps.Keys(used)) {
 		var parts []string
 		for _, version := range slices.Sorted(maps.Keys(used[name])) {
-			if found := state(name, version, now); found != "" {
+			if found := apiVersionState(name, version, now); found != "" {
 				parts = append(parts, fmt.Sprintf("%s (%s) %s", version, cli.Count(used[name][version], "resource"), found))
 			}
 		}
 		if len(parts) > 0 {
 			findings = append(findings, activities.Finding{
-				Check: Check, State: activities.FindingWarn, Message: name + ": " + strings.Join(parts, ", "),
+				Check: APIVersionCheck, State: activities.FindingWarn, Message: name + ": " + strings.Join(parts, ", "),
 				Advice: fmt.Sprintf("the newest stable api-version is %s: set it in the manifests and run `armature plan`, which shows what it changes", types.Newest(name)),
 			})
 		}
 	}
 	if len(findings) == 0 {
 		message := fmt.Sprintf("those of %s are published and less than %d years old, or the newest", cli.Count(len(used), "managed type"), maxVersionYears)
-		return []activities.Finding{{Check: Check, State: activities.FindingOK, Message: message}}
+		return []activities.Finding{{Check: APIVersionCheck, State: activities.FindingOK, Message: message}}
 	}
 	return findings
 }
 
-// state returns what is wrong with an api-version of a type, "" if nothing is or
+// apiVersionState returns what is wrong with an api-version of a type, "" if nothing is or
 // if no newer stable one is published.
-func state(name, version string, now time.Time) string {
+func apiVersionState(name, version string, now time.Time) string {
 	newest := types.Newest(name)
 	if types.Preview(newest) || version >= newest {
 		return ""

@@ -1,6 +1,4 @@
-// Package traces makes the trace of one run of the CLI, of which all that the run causes
-// becomes a part.
-package traces
+package backend
 
 import (
 	"context"
@@ -23,20 +21,20 @@ const exportTimeout = 3 * time.Second
 // exitCodeKey is the attribute of the exit code, as OpenTelemetry names it.
 const exitCodeKey = attribute.Key("process.exit.code")
 
-// Command is the trace of one command. The zero value has none.
-type Command struct {
+// CommandTrace is the trace of one command. The zero value has none.
+type CommandTrace struct {
 	provider *otlp.Provider
 	span     trace.Span
 	note     func(format string, args ...any)
 	noted    sync.Once
 }
 
-// Begin begins the span of a command and returns the context for it. TRACEPARENT and
+// BeginTrace begins the span of a command and returns the context for it. TRACEPARENT and
 // TRACESTATE name the span of the caller, as OpenTelemetry defines for processes: a pipeline
 // can show the command as a part of its own trace. A wrong variable is noted and turns traces
 // off: it must not keep a command from being run.
-func Begin(ctx context.Context, version string, environment cli.Environment, note func(format string, args ...any)) (context.Context, *Command) {
-	c := &Command{note: note}
+func BeginTrace(ctx context.Context, version string, environment cli.Environment, note func(format string, args ...any)) (context.Context, *CommandTrace) {
+	c := &CommandTrace{note: note}
 	var err error
 	c.provider, err = otlp.Open(ctx, otlp.Options{
 		Service: "armature", Version: version, Lookup: environment.LookupEnv,
@@ -56,7 +54,7 @@ func Begin(ctx context.Context, version string, environment cli.Environment, not
 }
 
 // Tracer returns the tracer of the command, which is off without traces.
-func (c *Command) Tracer() *tracing.Tracer {
+func (c *CommandTrace) Tracer() *tracing.Tracer {
 	if c == nil {
 		return nil
 	}
@@ -65,7 +63,7 @@ func (c *Command) Tracer() *tracing.Tracer {
 
 // End ends the span of a command, and exports it unless the command sent nothing to Temporal.
 // Arguments are left out: they may be anything.
-func (c *Command) End(command string, sent bool, exitCode int) {
+func (c *CommandTrace) End(command string, sent bool, exitCode int) {
 	if c.provider == nil || !sent {
 		return
 	}
@@ -81,6 +79,6 @@ func (c *Command) End(command string, sent bool, exitCode int) {
 }
 
 // lost notes once that traces were not exported.
-func (c *Command) lost(err error) {
+func (c *CommandTrace) lost(err error) {
 	c.noted.Do(func() { c.note("traces were not exported: %v; check OTEL_EXPORTER_OTLP_ENDPOINT", err) })
 }

@@ -1,4 +1,4 @@
-package cloud
+package backend
 
 import (
 	"strings"
@@ -11,7 +11,7 @@ import (
 )
 
 func TestRegistration(t *testing.T) {
-	text := Registration("prod.a1b2c", workflows.SearchAttributes())
+	text := CloudRegistration("prod.a1b2c", workflows.SearchAttributes())
 	for name, kind := range workflows.SearchAttributes() {
 		if !strings.Contains(text, "--search-attribute "+name+"="+kind.String()) {
 			t.Errorf("no tcld line for %s", name)
@@ -31,13 +31,13 @@ func TestRegistration(t *testing.T) {
 }
 
 func TestEstimate(t *testing.T) {
-	if got := Estimate(1000, 0, 0, time.Hour).PerDay; got != 96_000 {
+	if got := EstimateActions(1000, 0, 0, time.Hour).PerDay; got != 96_000 {
 		t.Errorf("1,000 resources at 1 h take %v actions per day, want 96,000", got)
 	}
-	if got := Estimate(1000, 0, 0, 24*time.Hour).PerDay; got != 19_500 {
+	if got := EstimateActions(1000, 0, 0, 24*time.Hour).PerDay; got != 19_500 {
 		t.Errorf("1,000 resources at 24 h take %v actions per day, want 19,500: 16.5 timers and a pass", got)
 	}
-	if got := Estimate(0, 1, 5, 0).PerDay; got != 1440 {
+	if got := EstimateActions(0, 1, 5, 0).PerDay; got != 1440 {
 		t.Errorf("one waiting resource takes %v actions per day, want 1,440", got)
 	}
 }

@@ -1,4 +1,4 @@
-package signer
+package backend
 
 import (
 	"github.com/armature-io/armature/resource"
@@ -6,9 +6,9 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// Delete signs a deletion, and the spec that starts a workflow for it. Selector is what
+// SignDelete signs a deletion, and the spec that starts a workflow for it. Selector is what
 // chose the resource in Temporal, "" for its name or manifest.
-func Delete(key *signing.Signer, id resource.ID, input *workflows.DeleteInput, selector string) error {
+func SignDelete(key *signing.Signer, id resource.ID, input *workflows.DeleteInput, selector string) error {
 	if input.Desired != nil {
 		desired, err := key.Spec(*input.Desired)
 		if err != nil {
@@ -23,8 +23,8 @@ func Delete(key *signing.Signer, id resource.ID, input *workflows.DeleteInput, s
 	return err //nolint:wrapcheck // as above
 }
 
-// Approval signs the approval to replace a resource that Azure cannot change.
-func Approval(key *signing.Signer, id resource.ID, input *workflows.ReconcileInput) error {
+// SignApproval signs the approval to replace a resource that Azure cannot change.
+func SignApproval(key *signing.Signer, id resource.ID, input *workflows.ReconcileInput) error {
 	var err error
 	if input.Recreate {
 		input.Order, err = key.Order(resource.DeletionOrder{ID: id, Replace: true})
