@@ -161,8 +161,9 @@ lint: ## run golangci-lint on both modules
 	cd dev && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 
 .PHONY: docs
-docs: ## regenerate the references of manifests, commands, configuration, metrics and reasons
+docs: ## regenerate the references of manifests, commands, configuration, metrics and reasons, and the list of guards
 	UPDATE_DOCS=1 $(GO) test -count=1 -run 'Test(CLI)?Reference' ./manifest ./starter ./config ./resource ./service
+	cd dev && UPDATE_DOCS=1 $(GO) test -count=1 -run 'TestGuardsHaveTests' ./repo
 
 # FUZZTIME is the time for each target of `make fuzz`.
 FUZZTIME ?= 5m

@@ -33,6 +33,8 @@ func target(t *testing.T, text string) GetResourceInput {
 // TestAbsencesAreProven: a resource of a provider with an unusual 404 is absent by its
 // list; without a list when the same 404 comes again for RereadWindow. The verdict names
 // what is missing.
+//
+//guard:absence-is-proven
 func TestAbsencesAreProven(t *testing.T) {
 	t.Parallel()
 	for _, shape := range armsim.AbsentShapes() {
@@ -57,6 +59,8 @@ func TestAbsencesAreProven(t *testing.T) {
 }
 
 // TestAnotherAnswerStartsTheWaitAgain: only the same response counts.
+//
+//guard:absence-is-proven
 func TestAnotherAnswerStartsTheWaitAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -80,6 +84,8 @@ func TestAnotherAnswerStartsTheWaitAgain(t *testing.T) {
 // TestAbsentAfterOwnDelete: after a DELETE that ended well, a 404 that proves nothing by
 // itself is an absence, also below an owner that is busy. After one that ended with 204 it
 // is not.
+//
+//guard:absence-is-proven
 func TestAbsentAfterOwnDelete(t *testing.T) {
 	t.Parallel()
 	for name, deleted := range map[string]bool{"deleted": true, "204": false} {
@@ -114,6 +120,8 @@ func TestDeleteEndedWell(t *testing.T) {
 
 // TestDeletedSoonAfterPut: soon after an accepted PUT, a 404 of a resource that a read has
 // shown since needs a list that agrees, or the same response over RereadWindow.
+//
+//guard:15-minutes-after-a-put
 func TestDeletedSoonAfterPut(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -152,6 +160,8 @@ func TestDeletedSoonAfterPut(t *testing.T) {
 
 // TestGuardUnshownPut: for 15 minutes after an accepted PUT that no read has shown, a 404
 // is neither a disappearance nor a reason for another PUT.
+//
+//guard:15-minutes-after-a-put
 func TestGuardUnshownPut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -41,6 +41,8 @@ func newAccount(t *testing.T, change ...func(*setup)) *passRunner {
 // TestPostCheckFailsForEver checks that a resource whose post-check fails is not PUT
 // again at every pass, that a real change is still corrected, and that the end of the
 // wait brings neither a PUT nor a warning.
+//
+//guard:accepted-puts-are-verified
 func TestPostCheckFailsForEver(t *testing.T) {
 	t.Parallel()
 	given := false
@@ -72,6 +74,8 @@ func TestPostCheckFailsForEver(t *testing.T) {
 
 // TestThrottledAfterPut checks that a PUT whose result could not be read is verified by
 // the next pass that can read, and is neither sent again nor reported as not taken.
+//
+//guard:accepted-puts-are-verified
 func TestThrottledAfterPut(t *testing.T) {
 	t.Parallel()
 	p := newAccount(t, func(s *setup) { s.sim.TimeScale = 1e6 })
@@ -92,6 +96,8 @@ func TestThrottledAfterPut(t *testing.T) {
 }
 
 // TestVerifyAccepted checks when a pass verifies an earlier PUT instead of sending one.
+//
+//guard:accepted-puts-are-verified
 func TestVerifyAccepted(t *testing.T) {
 	t.Parallel()
 	const differs = `{"location":"westus2","properties":{"size":7}}`

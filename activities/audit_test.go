@@ -59,6 +59,8 @@ func (w *world) audited(timeout time.Duration) *trail {
 }
 
 // TestGuardAuditLine sends nothing whose line cannot be written.
+//
+//guard:audit-line-first
 func TestGuardAuditLine(t *testing.T) {
 	t.Parallel()
 	steps := map[string]func(w *world) resource.Verdict{

@@ -10,6 +10,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
+//guard:deletes-look-first
 func TestCheckContents(t *testing.T) {
 	t.Parallel()
 	const cluster = `{"location":"westus2","properties":{"state":"Running"}}`

@@ -22,6 +22,7 @@ func databases(t *testing.T, n int, each Managed) []Managed {
 	return all
 }
 
+//guard:data-needs-a-consent
 func TestCheckDependents(t *testing.T) {
 	t.Parallel()
 	active := Managed{Policy: resource.PolicyManage}

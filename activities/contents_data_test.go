@@ -15,6 +15,8 @@ import (
 // TestGuardData deletes resources that hold data. Data that ARM lists is looked at, so an
 // empty resource needs no flag; data that it does not list needs --with-data, also with
 // --cascade.
+//
+//guard:data-needs-a-consent
 func TestGuardData(t *testing.T) {
 	t.Parallel()
 	const (
@@ -93,6 +95,8 @@ func TestGuardData(t *testing.T) {
 
 // TestDataTypes counts the types that need --with-data, and verifies that each row of the
 // tables is a published type that the table decides.
+//
+//guard:data-needs-a-consent
 func TestDataTypes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

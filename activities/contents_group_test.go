@@ -12,6 +12,8 @@ import (
 )
 
 // TestContentsInGroup finds children that only the list of the resource group shows.
+//
+//guard:deletes-look-first
 func TestContentsInGroup(t *testing.T) {
 	t.Parallel()
 	const (

@@ -16,6 +16,8 @@ import (
 // TestEveryParentIsGuarded deletes a resource of every published type that has child
 // collections, once for each collection with an unmanaged child in it: the child must be
 // named. One without children must proceed.
+//
+//guard:deletes-look-first
 func TestEveryParentIsGuarded(t *testing.T) {
 	t.Parallel()
 	parents, guarded, collections, maxLists, published := 0, 0, 0, 0, 0
@@ -112,6 +114,7 @@ func parentID(resourceType string) string {
 	return at
 }
 
+//guard:deletes-look-first
 func TestContentsOfTypes(t *testing.T) {
 	t.Parallel()
 	const (
@@ -276,6 +279,8 @@ func wantContents(t *testing.T, got resource.Verdict, action resource.Action, re
 
 // TestScopesAreGuarded deletes what ends a whole scope: neither a plain delete nor
 // --cascade does, and a subscription has to be empty.
+//
+//guard:scopes
 func TestScopesAreGuarded(t *testing.T) {
 	t.Parallel()
 	const (
@@ -318,6 +323,8 @@ func TestScopesAreGuarded(t *testing.T) {
 
 // TestGuardPlanIsKept deletes the last site of a plan. Azure deletes the plan too unless
 // the request says otherwise.
+//
+//guard:plans-are-kept
 func TestGuardPlanIsKept(t *testing.T) {
 	t.Parallel()
 	const plan = groupText + "/providers/Microsoft.Web/serverfarms/plan1"

@@ -101,6 +101,8 @@ func TestDeleteResource(t *testing.T) {
 
 // TestDeleteReadsBeforeItRepeats checks that no DELETE is sent twice without a read: the
 // resource may have been created again meanwhile, with contents.
+//
+//guard:no-delete-is-repeated-blindly
 func TestDeleteReadsBeforeItRepeats(t *testing.T) {
 	t.Parallel()
 	w, _ := putWorld(t)

@@ -55,6 +55,8 @@ func changingETags(next http.Handler) http.Handler {
 
 // TestGuardETagOfEveryRead writes a resource without tags of others, lists and ignored
 // paths, so nothing is merged. What changed since the read is not overwritten.
+//
+//guard:etag-of-every-read
 func TestGuardETagOfEveryRead(t *testing.T) {
 	t.Parallel()
 	for name, mode := range map[string]resource.Put{"PUT": resource.PutReplace, "PATCH": resource.PutPatch} {
@@ -86,6 +88,8 @@ func TestGuardETagOfEveryRead(t *testing.T) {
 }
 
 // TestChangingETags writes a type whose ETag is another one in each GET.
+//
+//guard:etag-of-every-read
 func TestChangingETags(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(s *setup) { s.handler = changingETags })
@@ -103,6 +107,8 @@ func TestChangingETags(t *testing.T) {
 }
 
 // TestGuardDeleteETag deletes under the ETag of the read that looked for contents.
+//
+//guard:etag-of-every-read
 func TestGuardDeleteETag(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

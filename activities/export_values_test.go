@@ -79,6 +79,8 @@ func TestExportIfAbsent(t *testing.T) {
 
 // TestExportStops checks that what keeps a value from the vault is a verdict with a reason and
 // a next step, and that nothing was written.
+//
+//guard:exports
 func TestExportStops(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

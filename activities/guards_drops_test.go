@@ -10,6 +10,9 @@ import (
 
 // TestGuardHeldDrops lets another tool add to a resource what a correction would remove:
 // the correction names it and waits for a user.
+//
+//guard:merged-bodies-are-checked
+//guard:removals-wait-for-a-user
 func TestGuardHeldDrops(t *testing.T) {
 	t.Parallel()
 	const document, storage = groupText + "/providers/Microsoft.DocumentDB/databaseAccounts/cosmos", groupText + "/providers/Microsoft.Storage/storageAccounts/acct"
@@ -77,6 +80,8 @@ func TestGuardHeldDrops(t *testing.T) {
 
 // TestGuardUnsoundBody merges what a user requests with what another tool set, where the
 // two do not fit: nothing is sent.
+//
+//guard:merged-bodies-are-checked
 func TestGuardUnsoundBody(t *testing.T) {
 	t.Parallel()
 	const document = groupText + "/providers/Microsoft.DocumentDB/databaseAccounts/cosmos"

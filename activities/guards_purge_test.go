@@ -13,6 +13,8 @@ import (
 // A vault that was deleted by mistake is never purged, whatever its manifest requests:
 // neither at a recreation, nor for a new spec, nor after a PUT of unknown outcome. Only
 // a first creation purges the vault that holds the name.
+//
+//guard:no-purge-at-a-recreation
 func TestGuardVaultNotPurged(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -60,6 +62,8 @@ func TestGuardVaultNotPurged(t *testing.T) {
 }
 
 // A modifier, which may write, is not called before the budget agreed.
+//
+//guard:budgets-before-modifiers
 func TestGuardBudgetBeforeModifiers(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32

@@ -28,6 +28,8 @@ func (w *world) stored(text string) []string {
 // A PUT of a parent never deletes the children that its manifest does not name,
 // at any path of the body, with the list stated or not. It carries the ETag of the
 // read with the children, if there is one.
+//
+//guard:children-are-kept
 func TestGuardChildren(t *testing.T) {
 	t.Parallel()
 	const network, rule = groupText + "/providers/Microsoft.Network/", `{"name":"own"}`
@@ -87,6 +89,8 @@ func TestGuardChildren(t *testing.T) {
 
 // A child that the manifest no longer states is removed, and one that is being
 // deleted is not sent; children of other tools stay.
+//
+//guard:children-are-kept
 func TestGuardRemovedChildren(t *testing.T) {
 	t.Parallel()
 	const own, old, bare = `{"name":"own","properties":{"addressPrefix":"10.0.0.0/24"}}`, `{"name":"old","properties":{"addressPrefix":"10.0.1.0/24"}}`, `{"location":"westus2","tags":{"a":"1"}}`
@@ -134,6 +138,8 @@ func changeBeforePut(times int, change func(n int)) func(http.Handler) http.Hand
 // A child that another tool creates between the read and the PUT is kept: ARM
 // refuses the PUT, which is merged from a new read and sent again, a few times at
 // most.
+//
+//guard:if-match
 func TestGuardPreconditionRetry(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -176,6 +182,8 @@ func TestGuardPreconditionRetry(t *testing.T) {
 
 // TestIgnoredETags sends a PUT to a service that refuses the ETags that it shows: the
 // first one needs a second read, later ones of the type are sent without If-Match.
+//
+//guard:if-match
 func TestIgnoredETags(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(s *setup) { s.sim.RefusedETags = []string{"Contoso.Things/things"} })
@@ -200,6 +208,8 @@ func TestIgnoredETags(t *testing.T) {
 
 // A resource that disappears between the read and the PUT is not recreated by the
 // merge: the next pass finds that it disappeared.
+//
+//guard:if-match
 func TestGuardDeletedDuringPut(t *testing.T) {
 	t.Parallel()
 	var w *world
@@ -215,6 +225,8 @@ func TestGuardDeletedDuringPut(t *testing.T) {
 
 // The verdict names what others set and the PUT removes: identity, sku and other
 // top-level settings, and map keys. The tags of others stay.
+//
+//guard:removals-are-named
 func TestGuardNamesDrops(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -230,6 +242,8 @@ func TestGuardNamesDrops(t *testing.T) {
 
 // An autoscaler's count that the manifest ignores survives a PUT for another
 // reason, and is no reason for one.
+//
+//guard:ignore
 func TestGuardAutoscaler(t *testing.T) {
 	t.Parallel()
 	const pool = groupText + "/providers/Microsoft.ContainerService/managedClusters/aks/agentPools/p"
@@ -250,6 +264,9 @@ func TestGuardAutoscaler(t *testing.T) {
 // With recreate: never a resource that was deleted outside Armature is not
 // recreated; otherwise it is, with the reason Disappeared and within the budget of
 // corrections.
+//
+//guard:put-budget
+//guard:recreate-never
 func TestGuardDisappeared(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(s *setup) { s.options.PutBudget = 1 })
@@ -272,6 +289,8 @@ func TestGuardDisappeared(t *testing.T) {
 // A resource that disappears between the read of the pass and its PUT is not
 // recreated by that PUT if the manifest does not allow it, not even by an attempt
 // after a lost one.
+//
+//guard:recreate-never
 func TestGuardDisappearedSinceRead(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -306,6 +325,8 @@ func TestGuardDisappearedSinceRead(t *testing.T) {
 
 // With adopt: never a resource that exists and was never applied is not written,
 // not even when it was created between the read and the PUT.
+//
+//guard:adopt
 func TestGuardAdoptNever(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -325,6 +346,8 @@ func TestGuardAdoptNever(t *testing.T) {
 // A resource that another tool creates between the read of the pass and the PUT is
 // not changed where the manifest does not adopt it: it is read right before the
 // PUT, and the PUT requires that it does not exist.
+//
+//guard:adopt
 func TestGuardCreatedSinceRead(t *testing.T) {
 	t.Parallel()
 	const theirs = `{"location":"westus2","tags":{"theirs":"x"}}`
@@ -374,6 +397,8 @@ func TestGuardCreatedSinceRead(t *testing.T) {
 
 // A resource that is stopped between the read of the pass and the PUT is not
 // started by that PUT; --force sends it.
+//
+//guard:stopped-resources-stay-stopped
 func TestGuardStoppedSinceRead(t *testing.T) {
 	t.Parallel()
 	const gateway = groupText + "/providers/Microsoft.Network/applicationGateways/gw"
@@ -395,6 +420,8 @@ func TestGuardStoppedSinceRead(t *testing.T) {
 
 // Every child that its parent's body could list takes turns with its parent: a
 // parent that was read before the child was created must not be written after it.
+//
+//guard:turns
 func TestGuardTurns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -417,6 +444,8 @@ func TestGuardTurns(t *testing.T) {
 
 // The activities that compare, or list what a DELETE removes, return the turn: the
 // workflow takes it.
+//
+//guard:turns
 func TestGuardTurnsInResults(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

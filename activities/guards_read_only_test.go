@@ -17,6 +17,8 @@ func readOnly(s *setup) {
 
 // TestGuardReadOnly checks that a read-only worker reads, compares and plans, and that
 // every step that writes ends in words.
+//
+//guard:read-only
 func TestGuardReadOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, readOnly)
@@ -46,6 +48,8 @@ func TestGuardReadOnly(t *testing.T) {
 // TestGuardReadOnlyClient checks that nothing slips past the steps: the client of a
 // read-only worker refuses the writes of extensions and of connections with names, and what
 // it refuses is a verdict.
+//
+//guard:read-only
 func TestGuardReadOnlyClient(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(s *setup) { s.client = func(o *arm.Options) { o.ReadOnly = true } })

@@ -65,6 +65,8 @@ func neverRecreated() map[string]string {
 // What held data, an identity, rights, credentials or money, or expires by itself, is
 // not recreated by itself: the verdict says why, and how to accept the loss. The
 // manifest decides otherwise, and a user's approval, once.
+//
+//guard:recreation-by-type
 func TestGuardRecreationByType(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -162,6 +164,8 @@ func (w *world) recreateAll(specs []resource.Desired, change func(*PutResourceIn
 // Of 40 resources that were deleted at once, five are remade in an hour, and the rest is
 // held. A retry of one that was granted is not charged again; what a user approved is
 // not held.
+//
+//guard:disappearance-budget
 func TestGuardDisappearanceBudget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(s *setup) { s.options.DisappearanceBudget = 5 })
@@ -195,6 +199,8 @@ func TestGuardDisappearanceBudget(t *testing.T) {
 
 // A resource that disappears between the read of a pass and its PUT counts, too. A first
 // creation does not, nor one that ARM accepted and that failed.
+//
+//guard:disappearance-budget
 func TestGuardDisappearanceBudgetCounts(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -229,6 +235,8 @@ func TestGuardDisappearanceBudgetCounts(t *testing.T) {
 }
 
 // A worker that cannot ask the budgets recreates and corrects nothing.
+//
+//guard:budgets-fail-closed
 func TestGuardBudgetUnknown(t *testing.T) {
 	t.Parallel()
 	for name, correction := range map[string]bool{"disappearance": false, "put": true} {
@@ -255,6 +263,8 @@ func TestGuardBudgetUnknown(t *testing.T) {
 
 // A resource below one that was recreated names it, so that the budget counts both once;
 // a resource group counts apart from what was in it.
+//
+//guard:disappearance-budget
 func TestGuardBudgetNamesOwners(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(s *setup) { s.options.DisappearanceBudget = 5 })

@@ -21,6 +21,8 @@ func signatures(w *world) *signing.Signer {
 
 // TestGuardSignatures sends PutResource the specs that a writer in the Temporal namespace
 // could make.
+//
+//guard:signed-specs
 func TestGuardSignatures(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -75,6 +77,8 @@ func unsigned(_ *world, d resource.Desired) resource.Desired {
 }
 
 // TestGuardOldSignature applies again what was signed before.
+//
+//guard:signed-specs
 func TestGuardOldSignature(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -99,6 +103,8 @@ func TestGuardOldSignature(t *testing.T) {
 }
 
 // TestGuardSignedDeletion deletes with and without a signed request.
+//
+//guard:signed-specs
 func TestGuardSignedDeletion(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -147,6 +153,8 @@ func TestGuardSignedDeletion(t *testing.T) {
 
 // TestGuardSignaturesOfExtensions checks that a POST of an extension needs the signature
 // of the spec, and the registration of a provider none.
+//
+//guard:signed-specs
 func TestGuardSignaturesOfExtensions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -18,6 +18,9 @@ import (
 
 // A frozen resource gets no PUT and no DELETE, and its reads continue; resources
 // with other labels are not frozen.
+//
+//guard:budgets-before-modifiers
+//guard:freeze
 func TestGuardFrozen(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32
@@ -55,6 +58,8 @@ func TestGuardFrozen(t *testing.T) {
 }
 
 // A freeze that starts while the payload is built still applies.
+//
+//guard:freeze
 func TestGuardFrozenDuringPut(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32
@@ -73,6 +78,8 @@ func TestGuardFrozenDuringPut(t *testing.T) {
 }
 
 // A worker that cannot look up freezes writes nothing.
+//
+//guard:freeze
 func TestGuardFreezeUnknown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -107,6 +114,8 @@ func (c counting) ModifyARMResource(
 
 // A worker sends a budget of corrections per hour; a PUT that a user requested is
 // not limited.
+//
+//guard:put-budget
 func TestGuardPutBudget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(s *setup) { s.options.PutBudget = 2 })
@@ -139,6 +148,8 @@ func TestGuardPutBudget(t *testing.T) {
 	}
 }
 
+//guard:adopt
+//guard:recreate-never
 func TestGuardAdoptAndRecreate(t *testing.T) {
 	t.Parallel()
 	const differs, same = `{"location":"westus2","tags":{"a":"1"}}`, `{"location":"westus2"}`
@@ -190,6 +201,8 @@ func TestGuardAdoptAndRecreate(t *testing.T) {
 
 // A resource adopted as-is stays: PostCheck adds the differences to the baseline,
 // and the next comparison is in sync.
+//
+//guard:adopt
 func TestGuardAdoptAsIs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -209,6 +222,8 @@ func TestGuardAdoptAsIs(t *testing.T) {
 }
 
 // put: merge writes the manifest over what exists, with the ETag of the read.
+//
+//guard:put-merge
 func TestGuardPutMerge(t *testing.T) {
 	t.Parallel()
 	for name, create := range map[string]bool{"exists": false, "created since the read": true} {
@@ -240,6 +255,8 @@ func mergedPut(t *testing.T, create bool) {
 // A stopped resource is not started by a PUT, and gets no PUT that would fail: the
 // pass ends with the differences and how to start it. In sync it is Ready; a
 // manifest that states the power state, or --force, overrides that.
+//
+//guard:stopped-resources-stay-stopped
 func TestGuardStopped(t *testing.T) {
 	t.Parallel()
 	const network, aks = groupText + "/providers/Microsoft.Network/", groupText + "/providers/Microsoft.ContainerService/managedClusters/aks"

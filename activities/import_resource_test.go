@@ -42,6 +42,8 @@ func TestImportResource(t *testing.T) {
 
 // The import of a managed resource shows no secret that its manifest states under a neutral
 // name, and nothing while its workflow cannot be asked.
+//
+//guard:masks-come-from-the-body
 func TestImportOfManagedSecrets(t *testing.T) {
 	t.Setenv("ARMATURE_SECRET_IMPORTED", planted)
 	w := newWorld(t)

@@ -57,6 +57,8 @@ func incompressible(size int) json.RawMessage {
 // TestActivitiesEndInWords checks that a panic, silence and a result that Temporal would
 // refuse become an error that is not repeated and names its reason, and that everything
 // else is as the activity returned it.
+//
+//guard:a-pass-ends-in-words
 func TestActivitiesEndInWords(t *testing.T) {
 	t.Parallel()
 	large := incompressible(3_000_000)

@@ -117,6 +117,9 @@ func (p *passRunner) patch(body string) {
 // TestGuardSettingsOfOthers creates a resource, lets another tool set what the manifest
 // does not state, and drifts one property that it states: one PUT corrects it and takes
 // nothing of the other tool. A second drift shows that what was kept once is kept again.
+//
+//guard:lists-of-several-writers
+//guard:settings-of-others
 func TestGuardSettingsOfOthers(t *testing.T) {
 	t.Parallel()
 	const network = groupText + "/providers/Microsoft.Network/"
@@ -265,6 +268,8 @@ func TestGuardSettingsOfOthers(t *testing.T) {
 
 // TestGuardOneShots corrects a database that was copied from another one: the PUT does not
 // ask for a copy again.
+//
+//guard:creations-are-not-repeated
 func TestGuardOneShots(t *testing.T) {
 	t.Parallel()
 	const server = groupText + "/providers/Microsoft.Sql/servers/s"

@@ -220,6 +220,8 @@ func TestBlockedLinkWritesOnce(t *testing.T) {
 
 // TestLinkWritesRestOnARead refuses a write of what changed since the link read it, takes the
 // link's own condition, and sends no condition where the service does not honour its ETags.
+//
+//guard:links-write-fenced
 func TestLinkWritesRestOnARead(t *testing.T) {
 	t.Parallel()
 	lw := newLinkWorld(t, atPreCheck, http.MethodPut)
@@ -242,6 +244,8 @@ func TestLinkWritesRestOnARead(t *testing.T) {
 
 // TestGuardLinkWrites tries to write another resource where nothing may be written. Nothing
 // arrives, and the verdict names why.
+//
+//guard:links-write-fenced
 func TestGuardLinkWrites(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -302,6 +306,8 @@ func TestGuardLinkWrites(t *testing.T) {
 
 // TestGuardLinkWritesOfReaders tries to write in the steps that write nothing: an owner check,
 // a plan, and an import.
+//
+//guard:links-write-fenced
 func TestGuardLinkWritesOfReaders(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodPost} {
@@ -348,6 +354,8 @@ func TestGuardLinkWritesOfReaders(t *testing.T) {
 
 // TestGuardLinkWritesAreBudgeted counts what links write without a request of a user in the
 // put-budget; a try of the same pass is granted again.
+//
+//guard:links-write-fenced
 func TestGuardLinkWritesAreBudgeted(t *testing.T) {
 	t.Parallel()
 	lw := newLinkWorld(t, atPreCheck, http.MethodPatch, func(s *setup) { s.options.PutBudget = 1 })

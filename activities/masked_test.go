@@ -13,6 +13,8 @@ import (
 
 // TestPlanMasksByTheBody checks that a client that leaves the lists of secrets out does not
 // get their values: Azure may show them anywhere.
+//
+//guard:masks-come-from-the-body
 func TestPlanMasksByTheBody(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -29,6 +31,8 @@ func TestPlanMasksByTheBody(t *testing.T) {
 
 // TestSecretInPublicProperty checks that the worker publishes no secret where every reader of
 // Azure sees it, also for a client that skips the checks of the CLI.
+//
+//guard:no-secret-in-public-places
 func TestSecretInPublicProperty(t *testing.T) {
 	t.Parallel()
 	const marker = `{"$secret":"env:ARMATURE_SECRET_ACTIVITIES"}`

@@ -15,6 +15,8 @@ import (
 
 // TestGuardFence asks Temporal before each kind of write. What Temporal does not confirm is
 // not sent.
+//
+//guard:fence
 func TestGuardFence(t *testing.T) {
 	t.Parallel()
 	type step func(w *world) (resource.Verdict, int)
@@ -110,6 +112,8 @@ func TestGuardFence(t *testing.T) {
 
 // TestGuardOldGeneration ends a step whose spec was replaced before it began, without a
 // request.
+//
+//guard:fence
 func TestGuardOldGeneration(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -176,6 +180,8 @@ func TestLocalActivitiesSendNoWrites(t *testing.T) {
 }
 
 // TestGuardFenceRegistration asks before a provider is registered: it is a write too.
+//
+//guard:fence
 func TestGuardFenceRegistration(t *testing.T) {
 	t.Parallel()
 	w, _, in := unregistered(t)

@@ -39,6 +39,7 @@ func nsgWorld(t *testing.T) (*world, resource.Desired, resource.Identity) {
 	return w, d, checked.Identity
 }
 
+//guard:moves
 func TestGuardMoved(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -105,6 +106,8 @@ func TestMovedListFails(t *testing.T) {
 
 // A PUT that finds the resource absent, although the pass had read it, leaves the decision
 // to the next pass.
+//
+//guard:moves
 func TestGuardMovedSinceRead(t *testing.T) {
 	t.Parallel()
 	w, d, _ := nsgWorld(t)
@@ -117,6 +120,7 @@ func TestGuardMovedSinceRead(t *testing.T) {
 	}
 }
 
+//guard:moves
 func TestMoveResource(t *testing.T) {
 	t.Parallel()
 	const rulesText = nsgText + "/securityRules/r1"

@@ -62,6 +62,8 @@ func (v *versionedAccount) handler(next http.Handler) http.Handler {
 
 // TestGuardNewerVersions corrects an account in an api-version that does not have what a
 // policy set.
+//
+//guard:newer-api-versions
 func TestGuardNewerVersions(t *testing.T) {
 	t.Parallel()
 	const account = groupText + "/providers/Microsoft.Storage/storageAccounts/acct"

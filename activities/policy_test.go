@@ -55,6 +55,8 @@ func TestObserveAsIs(t *testing.T) {
 }
 
 // The last guard: a write that the policy does not allow is never sent.
+//
+//guard:policies
 func TestGuardPolicies(t *testing.T) {
 	t.Parallel()
 	for policy, allowed := range map[resource.Policy][]string{

@@ -28,6 +28,8 @@ func deleteNow(w *world, spec resource.Desired) DeleteResourceResult {
 
 // TestPurgeFreesTheName purges deleted resources of several types. Until then their name
 // is taken.
+//
+//guard:purges-are-stated
 func TestPurgeFreesTheName(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -69,6 +71,8 @@ func TestPurgeFreesTheName(t *testing.T) {
 }
 
 // TestGuardPurge verifies what keeps a deleted vault from its purge.
+//
+//guard:purges-are-stated
 func TestGuardPurge(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

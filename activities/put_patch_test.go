@@ -33,6 +33,8 @@ func (p *passRunner) mustBeReady(rounds int) {
 
 // TestGuardPatch: put: patch sends the stated part only, once, and keeps the tags of
 // others, which a PATCH replaces as a whole.
+//
+//guard:put-patch
 func TestGuardPatch(t *testing.T) {
 	t.Parallel()
 	p := patchRunner(t, `{"tags":{"ours":"2"},"properties":{"a":"9","b":"7"}}`)
@@ -77,6 +79,8 @@ func TestGuardPatch(t *testing.T) {
 }
 
 // TestGuardPatchCreatesNothing: what does not exist, or disappeared, is not created.
+//
+//guard:put-patch
 func TestGuardPatchCreatesNothing(t *testing.T) {
 	t.Parallel()
 	for name, existed := range map[string]bool{"never seen": false, "disappeared": true} {
@@ -98,6 +102,8 @@ func TestGuardPatchCreatesNothing(t *testing.T) {
 }
 
 // TestGuardPatchIsGuarded: freezes, budgets and policies hold a PATCH as they hold a PUT.
+//
+//guard:put-patch
 func TestGuardPatchIsGuarded(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

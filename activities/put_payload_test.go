@@ -39,6 +39,7 @@ func (w *world) lastPut() map[string]any {
 	return writes[len(writes)-1].Body
 }
 
+//guard:secrets
 func TestGuardSecret(t *testing.T) {
 	t.Parallel()
 	w, in := putWorld(t, long(armsim.OperationSpec{Shape: armsim.ShapeAsync, Seconds: 60}))
@@ -51,6 +52,7 @@ func TestGuardSecret(t *testing.T) {
 	w.leaks(planted, got, w.verdicts)
 }
 
+//guard:secrets
 func TestGuardSecretEchoed(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -119,6 +121,9 @@ func TestPutResourceSecretMissing(t *testing.T) {
 
 // An ignored path keeps ARM's value, unmasked; a marker that another user wrote
 // there cannot read a secret of the worker.
+//
+//guard:ignore
+//guard:secrets
 func TestGuardIgnored(t *testing.T) {
 	t.Parallel()
 	w, in := putWorld(t)
@@ -139,6 +144,8 @@ func TestGuardIgnored(t *testing.T) {
 }
 
 // The PUT must overwrite what was read.
+//
+//guard:if-match
 func TestGuardIfMatch(t *testing.T) {
 	t.Parallel()
 	var header string
@@ -173,6 +180,7 @@ func TestGuardIfMatch(t *testing.T) {
 	want(t, got.Verdict, resource.ActionBlock, "PreconditionFailed", resource.RetrySlow)
 }
 
+//guard:no-mask-is-sent
 func TestGuardMask(t *testing.T) {
 	t.Parallel()
 	w, in := putWorld(t)

@@ -12,6 +12,8 @@ import (
 // TestGuardRefusedInOperation lets a PUT that ARM accepted fail in its operation, with the
 // name of a value that the manifest does not state. The next pass leaves out what the
 // service had set by itself, and holds what another tool set.
+//
+//guard:refused-values
 func TestGuardRefusedInOperation(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

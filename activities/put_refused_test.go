@@ -18,6 +18,8 @@ const refusedAccount = groupText + "/providers/Microsoft.Storage/storageAccounts
 // TestGuardRefusedValue lets ARM refuse a PUT with the name of a value that the manifest
 // does not state. What the service had set by itself is left out in one more PUT; what
 // another tool set holds the PUT. A later pass does not repeat the refused PUT.
+//
+//guard:refused-values
 func TestGuardRefusedValue(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -104,6 +106,7 @@ func (w *world) sent(method string) int {
 	return n
 }
 
+//guard:refused-values
 func TestNamedLeaves(t *testing.T) {
 	t.Parallel()
 	payload := map[string]any{
@@ -152,6 +155,8 @@ func TestNamedLeaves(t *testing.T) {
 // TestGuardRefusedSize moves a database to a larger tier, with the size that only that tier
 // has: the correction of the tier is refused with the size, which the manifest does not
 // state.
+//
+//guard:refused-values
 func TestGuardRefusedSize(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(s *setup) { s.sim.TimeScale = 1e6 })

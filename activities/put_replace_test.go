@@ -11,6 +11,8 @@ import (
 
 // TestGuardReplace checks that a resource is deleted to be created again only where its
 // manifest allows it, a user approved it, and nothing is lost that a new one lacks.
+//
+//guard:replacing-needs-a-user
 func TestGuardReplace(t *testing.T) {
 	t.Parallel()
 	const account = groupText + "/providers/Microsoft.Storage/storageAccounts/acct"

@@ -21,6 +21,8 @@ const (
 // TestGuardSecretsOfOthers lets another tool set a secret that no GET shows, and drifts
 // what the manifest states: the secret is there after the correction, or the PUT is held.
 // It is in no result and no log.
+//
+//guard:secrets-of-others
 func TestGuardSecretsOfOthers(t *testing.T) {
 	t.Parallel()
 	const (

@@ -9,6 +9,8 @@ import (
 )
 
 // A PUT replaces all tags: those that Armature never set are carried over.
+//
+//guard:tags-are-kept
 func TestGuardTags(t *testing.T) {
 	t.Parallel()
 	const observed = `{"location":"westus2","tags":{"Env":"portal","team":"data","hidden-link":"x"},"properties":{"size":7}}`

@@ -56,6 +56,8 @@ func TestStatements(t *testing.T) {
 
 // TestGuardGenerationTag writes with an older, the same and a newer statement than the tag
 // of the resource has.
+//
+//guard:generation-fence
 func TestGuardGenerationTag(t *testing.T) {
 	t.Parallel()
 	observed := `{"location":"westus2","tags":{"team":"a","armature-generation":"4 2026-11-20T10:04:00.000Z"},"properties":{"size":1}}`
@@ -173,6 +175,8 @@ func TestGenerationTagOfTypes(t *testing.T) {
 }
 
 // TestGuardGenerationTagDelete deletes with an older and a newer statement than the tag.
+//
+//guard:generation-fence
 func TestGuardGenerationTagDelete(t *testing.T) {
 	t.Parallel()
 	for at, sent := range map[int]bool{3: false, 4: true, 5: true} {
@@ -191,6 +195,8 @@ func TestGuardGenerationTagDelete(t *testing.T) {
 
 // TestGuardRecords writes and deletes with statements that are older, equal and newer than
 // the record outside of the resource.
+//
+//guard:generation-fence
 func TestGuardRecords(t *testing.T) {
 	t.Parallel()
 	document := func(s Statement) []byte {

@@ -14,6 +14,8 @@ import (
 
 // The PUT that ARM refused for good is not due again, until what the manifest states is
 // something else: also when only a referenced value or a secret changed.
+//
+//guard:severity-error-stops-puts
 func TestGuardRefusedPut(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -84,6 +86,8 @@ func TestRefusedSecretIsRotated(t *testing.T) {
 }
 
 // The verdict of a post-check stops a correction for as long as the check repeats it.
+//
+//guard:severity-error-stops-puts
 func TestGuardErrorOfPostCheck(t *testing.T) {
 	t.Parallel()
 	const endpointText = groupText + "/providers/Microsoft.Network/privateEndpoints/pe1"

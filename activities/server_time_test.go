@@ -21,6 +21,8 @@ func (w *world) skewed(ahead time.Duration) *Activities {
 
 // TestClocksOfWorkersDiffer lets two workers take turns with the attempts of a step that
 // waits for its window. Their clocks are four hours apart.
+//
+//guard:clocks
 func TestClocksOfWorkersDiffer(t *testing.T) {
 	t.Parallel()
 	setup := func(s *setup) { s.sim.ReadAfterWrite = 15 * time.Second }

@@ -58,6 +58,8 @@ func (w *world) aloneEnvironment() *testsuite.TestActivityEnvironment {
 
 // TestGuardStandalone checks of every activity whether a worker runs it without a workflow:
 // only dry runs, each for a bounded time.
+//
+//guard:activities-need-their-workflow
 func TestGuardStandalone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -88,6 +90,8 @@ func TestGuardStandalone(t *testing.T) {
 
 // TestGuardStandaloneWrite sends PutResource and DeleteResource without a workflow: nothing
 // reaches Azure.
+//
+//guard:activities-need-their-workflow
 func TestGuardStandaloneWrite(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

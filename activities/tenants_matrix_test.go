@@ -110,6 +110,8 @@ func (r reaching) ModifyARMResource(
 // TestTenantMatrix walks every way to read or write through two subscriptions and all
 // credentials: a resource reaches what its own credential may reach, and no request goes to
 // a subscription with the token of another team.
+//
+//guard:tenants-are-separate
 func TestTenantMatrix(t *testing.T) {
 	t.Parallel()
 	for name, way := range tenantWays() {
@@ -171,6 +173,8 @@ func (way tenantWay) check(t *testing.T, c tenantCell, sent []tenantRequest) {
 
 // TestTenantSecrets walks the secrets of the worker and of key vaults through the same
 // matrix: a resource gets those of its own team only.
+//
+//guard:secrets-belong-to-a-credential
 func TestTenantSecrets(t *testing.T) {
 	base := t.TempDir()
 	holders := map[string]secrets.Allowed{}

@@ -86,6 +86,8 @@ func TestTenantsAreSeparate(t *testing.T) {
 // TestCachesAskForEachResource checks that a reading in the cache of a worker is given only
 // to resources that may read it by themselves, and that a refusal of one is none of
 // another one.
+//
+//guard:tenants-are-separate
 func TestCachesAskForEachResource(t *testing.T) {
 	t.Parallel()
 	const untied = "cccccccc-0000-0000-0000-000000000000"

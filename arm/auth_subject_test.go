@@ -10,6 +10,8 @@ import (
 
 // TestSubject checks that what is read on behalf of a resource is read by the connection
 // of that resource, whether its manifest names one or not.
+//
+//guard:tenants-are-separate
 func TestSubject(t *testing.T) {
 	const teamA, teamB, untied = "aaaaaaaa-0000-0000-0000-000000000000", "bbbbbbbb-0000-0000-0000-000000000000", "cccccccc-0000-0000-0000-000000000000"
 	idIn := func(subscription string) resource.ID {
@@ -71,6 +73,8 @@ func TestSubject(t *testing.T) {
 
 // TestSecretHolder checks whose secrets of the worker a resource may use: those of the
 // credential that its subscription is tied to, whatever its manifest names.
+//
+//guard:secrets-belong-to-a-credential
 func TestSecretHolder(t *testing.T) {
 	const teamA, teamB, untied = "aaaaaaaa-0000-0000-0000-000000000000", "bbbbbbbb-0000-0000-0000-000000000000", "cccccccc-0000-0000-0000-000000000000"
 	cases := map[string]struct {
@@ -106,6 +110,8 @@ func TestSecretHolder(t *testing.T) {
 
 // TestTokenOfAnotherResource checks that a forged resume token reads nothing: neither with
 // a credential that the resource may not use, nor in another subscription.
+//
+//guard:tenants-are-separate
 func TestTokenOfAnotherResource(t *testing.T) {
 	const teamA, teamB = "aaaaaaaa-0000-0000-0000-000000000000", "bbbbbbbb-0000-0000-0000-000000000000"
 	idIn := func(subscription string) resource.ID {

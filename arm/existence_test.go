@@ -80,6 +80,8 @@ func ok200(body string) reply { return reply{200, nil, body} }
 
 // TestExistence checks that a read whose response leaves the existence open is decided by
 // a witness: an owner that is readable and calm, a type that is offered, and its list.
+//
+//guard:absence-is-proven
 func TestExistence(t *testing.T) {
 	get, head, list, owner, provider := "GET "+linkID, "HEAD "+linkID, "GET "+clusterID+"/links", "GET "+clusterID, "GET "+kustoProvide
 	with := ok200(`{"value":[{"id":"` + linkID + `","name":"c1/L1","properties":{"a":1}}]}`)
@@ -275,6 +277,8 @@ func TestSoftDeletedKeepsItsName(t *testing.T) {
 }
 
 // TestRoots: what has no owner is proven absent by its code, by its name, or by nothing.
+//
+//guard:absence-is-proven
 func TestRoots(t *testing.T) {
 	const group, alias = "/providers/Microsoft.Management/managementGroups/mg1", "/providers/Microsoft.Subscription/aliases/a1"
 	const named = "POST /providers/Microsoft.Management/checkNameAvailability"

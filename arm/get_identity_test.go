@@ -12,6 +12,8 @@ import (
 )
 
 // TestAnswerOfAnotherResource reads resources whose answers have an ID in different forms.
+//
+//guard:answers-are-checked
 func TestAnswerOfAnotherResource(t *testing.T) {
 	t.Parallel()
 	const (

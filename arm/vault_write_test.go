@@ -108,6 +108,8 @@ func TestStoredSecretAbsent(t *testing.T) {
 
 // TestSecretWritesAreAsked checks that the write of a secret is asked about like every write, that
 // a read is not, and that neither leaves a read-only client.
+//
+//guard:exports
 func TestSecretWritesAreAsked(t *testing.T) {
 	t.Parallel()
 	vault, bodies := writableVault(t, 200, `{"value":"s3cret!"}`)

@@ -80,6 +80,8 @@ func TestWriteCheck(t *testing.T) {
 
 // TestWriteCheckAtConnection refuses a write that was allowed before a connection took
 // longer than the result of the check counts.
+//
+//guard:fence
 func TestWriteCheckAtConnection(t *testing.T) {
 	id, err := resource.ParseID("/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/rg/providers/Contoso.Things/things/t1")
 	if err != nil {

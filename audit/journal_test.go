@@ -57,6 +57,8 @@ func (f *fake) count(_ string, outcome Outcome, lines int) {
 
 // TestWriteWaitsForItsLine checks that a request may leave once its line is written, and not
 // before; that what was pending is written later in order; and that nothing is lost.
+//
+//guard:audit-line-first
 func TestWriteWaitsForItsLine(t *testing.T) {
 	t.Parallel()
 	sink := &fake{broken: true}

@@ -26,6 +26,8 @@ func newVerifier(t *testing.T, options caller.Options) *caller.Verifier {
 }
 
 // TestGuardTokens sends each kind of token to a verifier that wants the group ops.
+//
+//guard:callers-of-the-codec-server
 func TestGuardTokens(t *testing.T) {
 	t.Parallel()
 	honest, other := issuer.Start(t), issuer.Start(t)

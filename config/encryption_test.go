@@ -41,6 +41,8 @@ func TestEncryption(t *testing.T) {
 
 // TestKeysAreNotSecretsOfManifests checks that no manifest can read a key: each user with
 // the right to apply could publish it.
+//
+//guard:own-secrets-of-the-worker
 func TestKeysAreNotSecretsOfManifests(t *testing.T) {
 	for name, tc := range map[string]struct{ keys, want string }{
 		"variable":     {"a=env:ARMATURE_SECRET_KEY", "encryption.keys a: env:ARMATURE_SECRET_KEY is readable by manifests"},

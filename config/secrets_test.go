@@ -13,6 +13,8 @@ import (
 const otherTenant = "00000000-0000-0000-0000-000000000002"
 
 // TestSecretsOfCredentials checks whose variables and files a resource may name.
+//
+//guard:secrets-belong-to-a-credential
 func TestSecretsOfCredentials(t *testing.T) {
 	const tied, own = "subscriptions: [" + tenant + "]", "secrets: {env-prefix: TEAM_A_, dir: /run/team-a}"
 	named := func(lines ...string) string {
@@ -53,6 +55,8 @@ func TestSecretsOfCredentials(t *testing.T) {
 }
 
 // TestSecretsDoNotOverlap checks that no allow-list contains that of another credential.
+//
+//guard:secrets-belong-to-a-credential
 func TestSecretsDoNotOverlap(t *testing.T) {
 	team := func(name, prefix, dir string) config.Credential {
 		return config.Credential{Kind: config.CredentialNone, Subscriptions: []string{name}, Secrets: config.Secrets{EnvPrefix: prefix, Dir: dir}}
@@ -90,6 +94,8 @@ func TestSecretsDoNotOverlap(t *testing.T) {
 
 // TestOwnSecretsOutOfReach checks that the worker does not start where a manifest could
 // read one of its own secrets, whatever variable names it.
+//
+//guard:own-secrets-of-the-worker
 func TestOwnSecretsOutOfReach(t *testing.T) {
 	cases := map[string]struct {
 		reason   string
@@ -131,6 +137,8 @@ func TestOwnSecretsOutOfReach(t *testing.T) {
 
 // TestFolderOfOwnSecrets checks that the folder of manifests is not part of one of the
 // worker's own.
+//
+//guard:own-secrets-of-the-worker
 func TestFolderOfOwnSecrets(t *testing.T) {
 	clean(t)
 	home := t.TempDir()
@@ -149,6 +157,8 @@ func TestFolderOfOwnSecrets(t *testing.T) {
 }
 
 // TestMaskKeyIsRequired checks which workers run without a mask-key.
+//
+//guard:masks-without-a-key-show-nothing
 func TestMaskKeyIsRequired(t *testing.T) {
 	cases := map[string]struct {
 		reason string

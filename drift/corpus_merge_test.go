@@ -15,6 +15,8 @@ import (
 // TestCorpusMerge scores Merge on recorded pairs of a manifest and what Azure showed: the
 // merged body has no finding that the manifest does not have, and the unstated
 // properties that the published shape has as writable are still in it.
+//
+//guard:put-merge
 func TestCorpusMerge(t *testing.T) {
 	pairs := corpusLines[recordedPair](t, "drift.jsonl.gz")
 	valid, kept := 0, 0

@@ -83,6 +83,8 @@ func TestDrops(t *testing.T) {
 
 // TestDropsOf shows what the PUT of each mode takes away. before is what Azure showed
 // after the last PUT, "" for a resource that Armature did not write yet.
+//
+//guard:removals-are-named
 func TestDropsOf(t *testing.T) {
 	const storage, document = "Microsoft.Storage/storageAccounts", "Microsoft.DocumentDB/databaseAccounts"
 	cases := map[string]struct {
@@ -158,6 +160,8 @@ func TestDropsOf(t *testing.T) {
 }
 
 // TestDropsAreBounded shows that the rest of many drops is a number.
+//
+//guard:removals-are-named
 func TestDropsAreBounded(t *testing.T) {
 	labels := map[string]any{}
 	for i := range 30 {

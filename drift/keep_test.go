@@ -10,6 +10,9 @@ import (
 
 // TestKeep follows a resource over two PUTs: what the service showed after the first one,
 // what Azure shows now, and the body of the second.
+//
+//guard:changed-selectors
+//guard:settings-of-others
 func TestKeep(t *testing.T) {
 	const storage = "Microsoft.Storage/storageAccounts"
 	cases := map[string]struct {
@@ -108,6 +111,8 @@ func TestKeep(t *testing.T) {
 
 // TestKeepTwice shows that what was kept once is kept again: after the PUT it is not
 // taken for a value of the service.
+//
+//guard:settings-of-others
 func TestKeepTwice(t *testing.T) {
 	opts := drift.Options{Type: "Microsoft.Storage/storageAccounts", APIVersion: "2023-01-01", Key: []byte("key"), KeepOthers: true}
 	desired := object(t, `{"properties":{"accessTier":"Hot"}}`)

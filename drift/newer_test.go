@@ -10,6 +10,8 @@ import (
 
 // TestNewerDrops compares what only a newer api-version shows with what it showed after the
 // last PUT.
+//
+//guard:newer-api-versions
 func TestNewerDrops(t *testing.T) {
 	const network, storage = "Microsoft.Network/virtualNetworks", "Microsoft.Storage/storageAccounts"
 	cases := map[string]struct {

@@ -10,6 +10,8 @@ import (
 
 // TestOneShots follows a database that was made from another one: how it was made is sent
 // at its creation, and when the manifest changes it.
+//
+//guard:creations-are-not-repeated
 func TestOneShots(t *testing.T) {
 	const (
 		copied = `{"location":"westus2","properties":{"createMode":"Copy","sourceDatabaseId":"/d/1","collation":"A"}}`

@@ -10,6 +10,7 @@ import (
 	"github.com/armature-io/armature/drift"
 )
 
+//guard:secrets-of-others
 func TestOpenSecrets(t *testing.T) {
 	const (
 		app     = "Microsoft.App/containerApps 2024-03-01"
@@ -93,6 +94,8 @@ func TestOpenSecrets(t *testing.T) {
 
 // TestPlaceholderOfTheService shows that a placeholder that was there after the last PUT,
 // and that no PUT kept, is the service's own: it holds no later PUT.
+//
+//guard:secrets-of-others
 func TestPlaceholderOfTheService(t *testing.T) {
 	opts := drift.Options{Type: "Microsoft.ApiManagement/service/authorizationServers", APIVersion: "2022-08-01", Key: []byte("key"), KeepOthers: true}
 	desired, observed := object(t, `{"properties":{"clientId":"c"}}`), object(t, `{"properties":{"clientId":"c","clientSecret":"****"}}`)

@@ -10,6 +10,8 @@ import (
 
 // TestSelectors changes what decides about other values: those that the service had set for
 // the last one are left to it, values of other tools stay if they can.
+//
+//guard:changed-selectors
 func TestSelectors(t *testing.T) {
 	const database, storage, document = "Microsoft.Sql/servers/databases", "Microsoft.Storage/storageAccounts", "Microsoft.DocumentDB/databaseAccounts"
 	const (

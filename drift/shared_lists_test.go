@@ -10,6 +10,8 @@ import (
 
 // TestSharedLists follows lists with known other writers: their items are no drift, and a
 // PUT keeps them, unless the manifest stated them before.
+//
+//guard:lists-of-several-writers
 func TestSharedLists(t *testing.T) {
 	const (
 		machine, vault = "Microsoft.Compute/virtualMachines", "Microsoft.KeyVault/vaults"

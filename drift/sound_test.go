@@ -10,6 +10,8 @@ import (
 
 // TestSoundBody merges values of others that the published shape does not allow: they are
 // left out and named, or the body is not to be sent.
+//
+//guard:merged-bodies-are-checked
 func TestSoundBody(t *testing.T) {
 	const storage, document = "Microsoft.Storage/storageAccounts", "Microsoft.DocumentDB/databaseAccounts"
 	cases := map[string]struct {

@@ -109,6 +109,8 @@ func TestLoadFails(t *testing.T) {
 }
 
 // TestMemosStayEncrypted checks that a switch of the SDK cannot bring clear memos back.
+//
+//guard:what-is-encrypted-stays-whole
 func TestMemosStayEncrypted(t *testing.T) {
 	t.Setenv("TEMPORAL_SDK_FLAG_7", "0")
 	sources := encryption.Sources{LookupEnv: encryptionEnv(map[string]string{"KEY": hexKey})}

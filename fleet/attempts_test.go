@@ -28,6 +28,9 @@ func (s *server) RecordActivityTaskHeartbeat(_ context.Context, in *workflowserv
 }
 
 // TestConfirm asks about an attempt that the server sees in different ways.
+//
+//guard:fence
+//guard:writes-belong-to-a-workflow
 func TestConfirm(t *testing.T) {
 	id := parse(t, database(1)).WorkflowID()
 	cases := map[string]struct {

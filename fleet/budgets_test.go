@@ -75,6 +75,8 @@ func TestSpendRefused(t *testing.T) {
 
 // TestSpendFails checks that a budget that cannot be asked is an error, once for all
 // requests that wait behind it.
+//
+//guard:budgets-fail-closed
 func TestSpendFails(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -36,6 +36,7 @@ func summaries(found activities.Dependents) []string {
 	return names
 }
 
+//guard:what-is-below-is-found
 func TestDependents(t *testing.T) {
 	t.Parallel()
 	needs := []string{clusterText}

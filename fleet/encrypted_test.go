@@ -13,6 +13,8 @@ import (
 
 // TestUnreadableDependents checks that a worker without the key of a memo does not take its
 // resource for one that is not there: an owner would be deleted with what is in it.
+//
+//guard:what-is-encrypted-stays-whole
 func TestUnreadableDependents(t *testing.T) {
 	t.Parallel()
 	keyed, err := payload.New(payload.Options{WriteKey: "a", Keys: []payload.Key{{ID: "a", Secret: bytes.Repeat([]byte{1}, payload.KeySize)}}})

@@ -9,6 +9,8 @@ import (
 
 // TestConfirmFreeze checks that a confirmation reads the freezes whatever the age of the
 // list, and that writes from then on honour them.
+//
+//guard:freeze
 func TestConfirmFreeze(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

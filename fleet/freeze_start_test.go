@@ -35,6 +35,8 @@ func (s *server) starts(names ...string) {
 // TestStartFrozen starts a worker on databases in different states: nothing may be written
 // before the freeze is in Temporal, nor after, until a user lifts it; a start that was
 // lifted does not freeze again.
+//
+//guard:start-frozen
 func TestStartFrozen(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -92,6 +94,8 @@ func TestStartFrozen(t *testing.T) {
 // TestStartFrozenRunning starts a worker on a database in which some resources are frozen:
 // the workflow that keeps freezes takes the update only once a worker serves it, and this
 // worker writes nothing before.
+//
+//guard:start-frozen
 func TestStartFrozenRunning(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -122,6 +126,8 @@ func TestStartFrozenRunning(t *testing.T) {
 }
 
 // TestFrozenExcept releases some resources from a freeze of everything.
+//
+//guard:start-frozen
 func TestFrozenExcept(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -44,6 +44,7 @@ func (f *Fleet) ageFreezes(d time.Duration) {
 
 const running = enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
 
+//guard:freeze
 func TestFrozen(t *testing.T) {
 	prod, dev := map[string]string{"stack": "prod"}, map[string]string{"stack": "dev"}
 	cases := map[string]struct {

@@ -8,6 +8,8 @@ import (
 
 // TestPatchDetaches: a delete leaves what is only patched, unless the manifest states its
 // policy.
+//
+//guard:put-patch
 func TestPatchDetaches(t *testing.T) {
 	for section, want := range map[string]resource.Policy{
 		"{put: patch}": resource.PolicyDetachOnDelete, "{put: patch, policy: manage}": resource.PolicyManage, "{put: merge}": resource.PolicyManage,

@@ -86,6 +86,7 @@ func bomb(t *testing.T, size int) *commonpb.Payload {
 	return encoded[0]
 }
 
+//guard:bounds-of-the-codec-server
 func TestRequestsAreBounded(t *testing.T) {
 	large := bomb(t, payload.MaxSize)
 	request := func(payloads ...*commonpb.Payload) string {
@@ -130,6 +131,8 @@ func TestRequestsAreBounded(t *testing.T) {
 }
 
 // TestParallelRequests checks that requests beyond the bound wait until others end.
+//
+//guard:bounds-of-the-codec-server
 func TestParallelRequests(t *testing.T) {
 	handler := payload.Handler(uiOrigin)
 	reading := make(chan struct{}, 3)

@@ -8,6 +8,8 @@ import (
 )
 
 // TestWithSecrets checks that what is masked comes from the body, whatever the client sent.
+//
+//guard:masks-come-from-the-body
 func TestWithSecrets(t *testing.T) {
 	t.Parallel()
 	type lists struct{ Secret, SecretRefs, Plain []string }

@@ -13,6 +13,8 @@ import (
 
 // TestOwnSecretsAreNotRead checks that no link, mount or folder leads a $secret to a secret
 // of the worker itself, also where it was made after the start.
+//
+//guard:own-secrets-of-the-worker
 func TestOwnSecretsAreNotRead(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -129,6 +131,8 @@ func TestOwnSecretsAreNotRead(t *testing.T) {
 type holderKey struct{}
 
 // TestSecretsOfHolders checks that a resource gets the secrets of its own credential only.
+//
+//guard:secrets-belong-to-a-credential
 func TestSecretsOfHolders(t *testing.T) {
 	base := t.TempDir()
 	put(t, base, "a/password")
@@ -170,6 +174,8 @@ func TestSecretsOfHolders(t *testing.T) {
 
 // TestMaskWithoutKey checks that the masks of a worker without a key are all the same: a
 // hash with a known key is found by trying words.
+//
+//guard:masks-without-a-key-show-nothing
 func TestMaskWithoutKey(t *testing.T) {
 	t.Parallel()
 	m := NewMasker(nil)

@@ -97,6 +97,8 @@ func updateWith(t *testing.T, allow func(context.Context, Action) error, name st
 
 // TestAuthorize checks what the hook gets of each message, and that its error keeps the
 // message from the workflow.
+//
+//guard:the-hook-of-an-embedder
 func TestAuthorize(t *testing.T) {
 	t.Parallel()
 	desired := stubDesired(t)
@@ -178,6 +180,8 @@ func TestAuthorize(t *testing.T) {
 }
 
 // TestAuthorizeFailsClosed checks that a message is refused where no decision is made.
+//
+//guard:the-hook-of-an-embedder
 func TestAuthorizeFailsClosed(t *testing.T) {
 	t.Parallel()
 	desired := stubDesired(t)
@@ -225,6 +229,8 @@ func TestAuthorizeIsPatient(t *testing.T) {
 
 // TestForgedStart checks that a run with a state that no message brought about ends, and
 // that one that continues another does not.
+//
+//guard:the-hook-of-an-embedder
 func TestForgedStart(t *testing.T) {
 	t.Parallel()
 	for name, continued := range map[string]string{"forged": "", "continued as new": "the-run-before"} {
@@ -251,6 +257,8 @@ func TestForgedStart(t *testing.T) {
 // TestEveryUpdateIsDecided checks that a new update is either a verb or a message between
 // workers: one that is forgotten would pass without a decision, or with a verb that no
 // embedder knows.
+//
+//guard:the-hook-of-an-embedder
 func TestEveryUpdateIsDecided(t *testing.T) {
 	t.Parallel()
 	verbs := map[string]bool{}

@@ -35,6 +35,8 @@ func newTestSenders(t *testing.T, issuers ...string) senders {
 
 // TestIdentify checks that a token names the sender of its own message only, by any of the
 // configured issuers.
+//
+//guard:the-hook-of-an-embedder
 func TestIdentify(t *testing.T) {
 	t.Parallel()
 	pipelines, people, other := issuer.Start(t), issuer.Start(t), issuer.Start(t)

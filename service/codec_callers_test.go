@@ -107,6 +107,8 @@ func webUI(access, id string) map[string]string {
 
 // TestGuardCodecCallers checks that the codec server decodes for callers with a token of
 // the issuer only, and what it logs of them.
+//
+//guard:callers-of-the-codec-server
 func TestGuardCodecCallers(t *testing.T) {
 	honest, other := issuer.Start(t), issuer.Start(t)
 	address, stderr := startCodec(t, "--oidc-issuer", honest.URL, "--oidc-audience", codecAudience, "--oidc-allow", "groups=ops, sub=ci")
@@ -160,6 +162,8 @@ func TestGuardCodecCallers(t *testing.T) {
 
 // TestGuardCodecPreflight checks that a preflight, which needs no token, decodes nothing and
 // opens nothing, however often it is repeated.
+//
+//guard:callers-of-the-codec-server
 func TestGuardCodecPreflight(t *testing.T) {
 	honest := issuer.Start(t)
 	address, _ := startCodec(t, "--oidc-issuer", honest.URL, "--oidc-audience", codecAudience)
@@ -190,6 +194,8 @@ func TestGuardCodecPreflight(t *testing.T) {
 
 // TestGuardCodecIsNotOpen checks that a codec server without an identity of its callers
 // starts where only this machine reaches it, or where a user wants it.
+//
+//guard:callers-of-the-codec-server
 func TestGuardCodecIsNotOpen(t *testing.T) {
 	cases := map[string]struct {
 		reason string

@@ -12,6 +12,8 @@ import (
 )
 
 // TestClockSkew reports workers whose clocks differ from the server's.
+//
+//guard:clocks
 func TestClockSkew(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

@@ -135,6 +135,7 @@ func TestSearchAttributeRegistrationDenied(t *testing.T) {
 	}
 }
 
+//guard:masks-without-a-key-show-nothing
 func TestInvalidConfigPreventsStart(t *testing.T) {
 	secure := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(secure.Close)

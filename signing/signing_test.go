@@ -210,6 +210,8 @@ func TestSpec(t *testing.T) {
 }
 
 // TestEveryFieldIsSigned changes each field of a spec and of an order on its own.
+//
+//guard:signed-specs
 func TestEveryFieldIsSigned(t *testing.T) {
 	// Derived by the worker from the body.
 	derived := map[string]bool{"Plain": true, "Secret": true, "SecretRefs": true, "Signature": true}

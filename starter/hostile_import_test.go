@@ -43,6 +43,8 @@ func hostileWorld(t *testing.T) *world {
 
 // TestGuardImportIsData checks in every mode that an import writes exactly the resources
 // that were asked for, whatever the names and values in Azure are.
+//
+//guard:texts-are-data
 func TestGuardImportIsData(t *testing.T) {
 	for name, args := range map[string][]string{"stdout": nil, "folder": {"-o", "FOLDER"}} {
 		t.Run(name, func(t *testing.T) {

@@ -88,6 +88,8 @@ func outputCommands(t *testing.T) map[string][]string {
 
 // TestGuardOutputIsInert checks that no command passes on what acts on a terminal or a CI
 // system, on a terminal with colors and in a pipe, and that documents lose nothing.
+//
+//guard:texts-are-data
 func TestGuardOutputIsInert(t *testing.T) {
 	for name, args := range outputCommands(t) {
 		for _, terminal := range []bool{false, true} {
@@ -103,6 +105,8 @@ func TestGuardOutputIsInert(t *testing.T) {
 }
 
 // TestGuardWatchIsInert checks a list that is redrawn.
+//
+//guard:texts-are-data
 func TestGuardWatchIsInert(t *testing.T) {
 	for _, terminal := range []bool{false, true} {
 		w := outputWorld(t, hostile)
@@ -154,6 +158,8 @@ func contains(value any, s string) bool {
 
 // TestCompletionsAreData checks that a shell neither runs a name nor takes a part of one
 // for a description, an offer or a directive.
+//
+//guard:texts-are-data
 func TestCompletionsAreData(t *testing.T) {
 	w := newWorld()
 	for _, name := range []string{"good", "of two words", "$(touch pwned)", "`touch pwned`", "a;touch pwned"} {

@@ -20,6 +20,8 @@ const (
 
 // TestPruneReach verifies that a prune refuses labels that reach over subscriptions that
 // the user did not name, in plan and apply.
+//
+//guard:reach-of-a-prune
 func TestPruneReach(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -87,6 +89,8 @@ const environmentsText = "params: {env: {kind: text}}\nenvironments:\n" +
 
 // TestPruneEnvironments verifies that a prune in one environment deletes nothing of another
 // one, nor what could be of another one, unless the user names it.
+//
+//guard:reach-of-a-prune
 func TestPruneEnvironments(t *testing.T) {
 	site := func(group string) string {
 		return "/subscriptions/" + subscription + "/resourceGroups/" + group + "/providers/Microsoft.Web/sites/old"

@@ -21,6 +21,7 @@ func labelled(t *testing.T, labels string) string {
 		"\nbody: {location: westus2}\nlabels: " + labels + "\n"})
 }
 
+//guard:scopes
 func TestPrune(t *testing.T) {
 	prune := []string{"apply", "-f", "DIR", "--prune", "-l", "stack=prod"}
 	cases := map[string]struct {

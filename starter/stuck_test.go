@@ -11,6 +11,8 @@ import (
 
 // TestStuckStep verifies that a resource whose step keeps failing without a verdict is
 // not shown as Ready, wherever it is shown, and that its step is named.
+//
+//guard:a-pass-ends-in-words
 func TestStuckStep(t *testing.T) {
 	const step = "its step GetResource keeps failing (attempt 7): the worker that ran it stopped responding"
 	cases := map[string]struct {

@@ -10,6 +10,8 @@ import (
 
 // TestWithData verifies that a deletion includes data only where the flag says so; a prune
 // has no such flag.
+//
+//guard:data-needs-a-consent
 func TestWithData(t *testing.T) {
 	cases := map[string]struct {
 		reason string

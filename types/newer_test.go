@@ -7,6 +7,7 @@ import (
 	"github.com/armature-io/armature/types"
 )
 
+//guard:newer-api-versions
 func TestNewerThan(t *testing.T) {
 	const storage = "Microsoft.Storage/storageAccounts"
 	cases := map[string]struct {

@@ -7,6 +7,7 @@ import (
 	"github.com/armature-io/armature/types"
 )
 
+//guard:creations-are-not-repeated
 func TestOneShotOf(t *testing.T) {
 	cases := map[string]struct {
 		reason, resourceType, path string

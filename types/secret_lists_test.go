@@ -9,6 +9,7 @@ import (
 	"github.com/armature-io/armature/types"
 )
 
+//guard:secrets-of-others
 func TestSecretLists(t *testing.T) {
 	cases := map[string]struct {
 		reason, typ, version string

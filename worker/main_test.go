@@ -26,6 +26,8 @@ func TestMain(m *testing.M) {
 
 // TestGuardLogReaderEnds checks that the worker survives the end of its log's reader:
 // `worker 2>&1 | head -1` must not end it amid a PUT.
+//
+//guard:the-log-s-reader-may-end
 func TestGuardLogReaderEnds(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()

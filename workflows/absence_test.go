@@ -11,6 +11,8 @@ import (
 
 // TestAcceptedPutIsRemembered: the time of an accepted PUT reaches the pre-check until a
 // read has shown the resource, and the reads after that; a failed operation drops it.
+//
+//guard:15-minutes-after-a-put
 func TestAcceptedPutIsRemembered(t *testing.T) {
 	for name, outcome := range map[string]struct {
 		reason              string

@@ -48,6 +48,8 @@ func acceptedRun(t *testing.T) (r *run, pres *[]activities.PreCheckInput, posts 
 // TestAcceptedPutIsVerifiedLater checks that a pass which ends between the PUT and the
 // post-check leaves the PUT to the next pass, with the reasons, secrets and kept paths
 // that it was sent with, and only until a post-check has compared it.
+//
+//guard:accepted-puts-are-verified
 func TestAcceptedPutIsVerifiedLater(t *testing.T) {
 	cases := map[string]func(*run){
 		"read throttled": func(*run) {},
@@ -96,6 +98,8 @@ func TestAcceptedPutIsVerifiedLater(t *testing.T) {
 
 // TestAcceptedPutIsForgotten checks when a PUT is not left to a later pass: its operation
 // failed, another body was applied, or the user dropped the baseline.
+//
+//guard:accepted-puts-are-verified
 func TestAcceptedPutIsForgotten(t *testing.T) {
 	cases := map[string]func(*run){
 		"operation failed": func(r *run) {
@@ -164,6 +168,8 @@ func TestAcceptedPutAfterALongOperation(t *testing.T) {
 
 // TestRefusedPutIsRemembered checks that the memory that a refused PUT returns is the one
 // of the next pass.
+//
+//guard:refused-values
 func TestRefusedPutIsRemembered(t *testing.T) {
 	r := newRun(t)
 	r.script.pre = func(activities.PreCheckInput) resource.Verdict {

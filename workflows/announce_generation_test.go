@@ -13,6 +13,8 @@ import (
 
 // TestApplyDuringWrite applies a new spec while the PUT of the last one is in progress: its
 // worker finds the generation in the memo, and the next pass writes the new one.
+//
+//guard:fence
 func TestApplyDuringWrite(t *testing.T) {
 	r := newRun(t)
 	changed := desired()

@@ -56,6 +56,8 @@ func granted(t *testing.T, got *updateResult) activities.Grant {
 
 // TestHoldBudgets checks that a budget grants its limit in any hour, each token once,
 // counts what is in a resource with it, and keeps budgets apart.
+//
+//guard:disappearance-budget
 func TestHoldBudgets(t *testing.T) {
 	b := newBudgets(t)
 	var first []*updateResult

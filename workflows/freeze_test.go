@@ -132,6 +132,8 @@ func TestHoldFreezeEndsWithoutFreeze(t *testing.T) {
 
 // TestHoldFreezeOfStarts checks that the start of workers freezes everything once, also
 // where a user froze it before, and that a user releases resources one set after another.
+//
+//guard:start-frozen
 func TestHoldFreezeOfStarts(t *testing.T) {
 	f := newFreezes(t)
 	send := func(delay time.Duration, update string, in workflows.Freeze) *updateResult {

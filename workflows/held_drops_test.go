@@ -14,6 +14,8 @@ import (
 // TestHeldDrops follows corrections that would remove what others set: the first request
 // finds out, the next one approves what was named, for one PUT. An apply of the same spec
 // approves too, and does nothing otherwise.
+//
+//guard:removals-wait-for-a-user
 func TestHeldDrops(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -63,6 +65,8 @@ func TestHeldDrops(t *testing.T) {
 
 // TestBudgetIsNotApproved shows that a request of a user approves no removals where a
 // budget holds the PUT.
+//
+//guard:removals-wait-for-a-user
 func TestBudgetIsNotApproved(t *testing.T) {
 	r := newRun(t)
 	var held []bool

@@ -48,6 +48,8 @@ func (r *run) interrupted(update string, input any) bool {
 
 // TestMessagesInterruptReads checks that a pause, a deletion and a new spec do not wait for
 // a step that only reads, whatever keeps it, and that what they ask for happens.
+//
+//guard:a-pass-ends-in-words
 func TestMessagesInterruptReads(t *testing.T) {
 	changed := desired()
 	changed.Body = []byte(`{"location":"westus3"}`)

@@ -2,6 +2,7 @@ package workflows
 
 import "testing"
 
+//guard:texts-are-data
 func TestPlain(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ reason, text, inert, plain string }{

@@ -13,6 +13,8 @@ import (
 
 // TestMasksComeFromTheBody checks that no client decides what is masked: neither one that
 // leaves the lists out, nor one that sends others, nor the state of an earlier run.
+//
+//guard:masks-come-from-the-body
 func TestMasksComeFromTheBody(t *testing.T) {
 	spec := desired()
 	spec.Body = json.RawMessage(`{"tags":{"apiKey":"public"},"properties":{"note":{"$secret":"env:ARMATURE_SECRET_A"}}}`)

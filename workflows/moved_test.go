@@ -16,6 +16,8 @@ const otherGroup = "/subscriptions/11111111-2222-3333-4444-555555555555/resource
 // A resource that Azure moved is not created again at its old place. Only its remembered
 // identity proves the move: a namesake does not, and a type without one is treated as
 // deleted.
+//
+//guard:moves
 func TestMovedResourceIsNotDuplicated(t *testing.T) {
 	const body, name = `{"location":"westus2"}`, "Microsoft.Network/networkSecurityGroups/nsg1"
 	namesake := func(sim *armsim.Simulator) {
@@ -75,6 +77,8 @@ func TestMovedResourceIsNotDuplicated(t *testing.T) {
 }
 
 // An approval to recreate does not duplicate what exists elsewhere.
+//
+//guard:moves
 func TestMovedIsNotRecreatedOnApproval(t *testing.T) {
 	spec := specOf("Microsoft.Network/networkSecurityGroups/nsg1", "2023-11-01", `{"location":"westus2"}`)
 	s := newSimulated(t, spec)

@@ -10,6 +10,8 @@ import (
 
 // TestPurge deletes resources whose manifest states a purge. It follows only a DELETE
 // that ARM accepted, and the deletion ends after it.
+//
+//guard:purges-are-stated
 func TestPurge(t *testing.T) {
 	accepted := func(accepted bool) func(activities.DeleteResourceInput) activities.DeleteResourceResult {
 		return func(activities.DeleteResourceInput) activities.DeleteResourceResult {

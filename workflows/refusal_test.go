@@ -34,6 +34,7 @@ func refusing(r *run) {
 	}
 }
 
+//guard:severity-error-stops-puts
 func TestRefusedPutIsNotRepeated(t *testing.T) {
 	cases := map[string]struct {
 		reason  string
@@ -166,6 +167,8 @@ func TestFailedStateOfOlderWorker(t *testing.T) {
 }
 
 // The real checks on the simulator.
+//
+//guard:severity-error-stops-puts
 func TestRejectedEndpointIsApprovedLater(t *testing.T) {
 	spec := specOf("Microsoft.Network/privateEndpoints/pe1", "2023-11-01", `{"location":"westus2","properties":{
 		"subnet":{"id":"`+group+`/providers/Microsoft.Network/virtualNetworks/v1/subnets/s1"},

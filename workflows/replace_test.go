@@ -13,6 +13,8 @@ import (
 
 // TestReplace checks that a resource that Azure refuses to change is deleted behind the
 // guards of a deletion and created again, and that a guard that blocks leaves it alone.
+//
+//guard:replacing-needs-a-user
 func TestReplace(t *testing.T) {
 	reverted := desired()
 	reverted.Body = []byte(`{"location":"westus2","tags":{"a":"reverted"}}`)

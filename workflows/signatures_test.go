@@ -57,6 +57,8 @@ func TestRepeatedApplyRenewsSignature(t *testing.T) {
 }
 
 // TestOlderSignatureIsRefused applies what was signed before the spec in force.
+//
+//guard:signed-specs
 func TestOlderSignatureIsRefused(t *testing.T) {
 	r := newRun(t)
 	r.apply(signedAt(5))

@@ -12,6 +12,8 @@ import (
 // TestStatedAt checks which messages count as a user's statement: each apply, also one that
 // changes nothing, and each delete of a user. A deletion that a cascade requested has the
 // time of the user's request, so that an old cascade deletes nothing newer.
+//
+//guard:generation-fence
 func TestStatedAt(t *testing.T) {
 	r := newRun(t)
 	begun := r.Now()

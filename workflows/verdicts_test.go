@@ -14,6 +14,8 @@ import (
 
 // TestStepsEndInWords checks that every failure of an activity becomes a verdict, with
 // the reason that the interceptor of the worker gave it.
+//
+//guard:a-pass-ends-in-words
 func TestStepsEndInWords(t *testing.T) {
 	ended := func(kind, message string) error { return temporal.NewNonRetryableApplicationError(message, kind, nil) }
 	cases := map[string]struct {
@@ -51,6 +53,8 @@ func TestStepsEndInWords(t *testing.T) {
 
 // TestStepHasAnEnd checks that a step that fails for ever ends in words within half an
 // hour, and that the pass after it reads before it writes.
+//
+//guard:a-pass-ends-in-words
 func TestStepHasAnEnd(t *testing.T) {
 	r := newRun(t)
 	r.script.pre = create

@@ -15,6 +15,8 @@ import (
 
 // TestGuardAuthorize runs a worker whose embedder refuses messages. The CLI prints the
 // refusals, Azure gets nothing, and a worker without the authorizer replays the histories.
+//
+//guard:the-hook-of-an-embedder
 func TestGuardAuthorize(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{})

@@ -59,6 +59,8 @@ func (c correction) manifest(i int) string {
 // TestChaosCorrections kills workers at random while they correct resources in which
 // another tool has set values and secrets, against the ARM of TestChaos. Each correction
 // is one PUT, and everything of the other tool is there afterwards.
+//
+//guard:settings-of-others
 func TestChaosCorrections(t *testing.T) {
 	c := chaos{resources: number(t, "CHAOS_RESOURCES", 9), kills: number(t, "CHAOS_KILLS", 6), every: 900 * time.Millisecond}
 	c.seed = uint64(number(t, "CHAOS_SEED", int(time.Now().UnixNano()%1e9)))

@@ -49,6 +49,8 @@ const chaosTraceless = "traceless"
 // against an ARM that returns conflicts, throttling, faults and broken
 // connections. A short version runs with every test; make chaos runs the long
 // one. CHAOS_SEED repeats the kills of a run.
+//
+//guard:audit-line-first
 func TestChaos(t *testing.T) {
 	c := chaos{resources: number(t, "CHAOS_RESOURCES", 20), kills: number(t, "CHAOS_KILLS", 12), every: 900 * time.Millisecond}
 	c.audits = t.TempDir()

@@ -15,6 +15,8 @@ import (
 // TestClocksOfWorkers creates six resources with two workers whose clocks are four hours
 // apart. The response to each PUT is lost and ARM's reads lag a minute behind, so that the
 // workers take turns with the attempts and compare the times of one another.
+//
+//guard:clocks
 func TestClocksOfWorkers(t *testing.T) {
 	t.Parallel()
 	const lag, resources = time.Minute, 6

@@ -27,6 +27,8 @@ const codecMemory = 512 << 20
 
 // TestGuardCodecMemory sends the codec server, a process with the memory of its
 // container, requests of 250 KB that would decode to 1.6 GB.
+//
+//guard:bounds-of-the-codec-server
 func TestGuardCodecMemory(t *testing.T) {
 	address := startCodec(t)
 	large := &commonpb.Payload{

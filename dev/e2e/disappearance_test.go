@@ -21,6 +21,8 @@ const (
 // TestRecordDisappearance deletes 40 resources at once outside Armature: two workers
 // remake five of them together and hold the rest, why has one sentence for all of these,
 // and an approval of the stack remakes the rest. It records the history of the budgets.
+//
+//guard:disappearance-budget
 func TestRecordDisappearance(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{})

@@ -14,6 +14,8 @@ import (
 
 // TestGuardSenders runs a worker that allows messages by the tokens of their senders. The
 // CLI sends them encrypted, and only encrypted.
+//
+//guard:the-hook-of-an-embedder
 func TestGuardSenders(t *testing.T) {
 	t.Parallel()
 	company, other := issuer.Start(t), issuer.Start(t)

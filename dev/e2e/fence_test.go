@@ -25,6 +25,8 @@ const fenceRecovers = 2 * time.Minute
 // a newer spec be applied, and continues the first one. Unsent requests are stopped by the
 // fence alone: the simulator takes no ETags then. Those that were handed to the network are
 // stopped by their ETag.
+//
+//guard:fence
 func TestFence(t *testing.T) {
 	t.Parallel()
 	world := harness.New(t, binaries, harness.Options{})

@@ -12,6 +12,8 @@ import (
 
 // TestFreezeConfirmed checks that freeze asks every worker, that it names one that is
 // stopped in place of waiting for it, and that the worker confirms once it runs again.
+//
+//guard:freeze
 func TestFreezeConfirmed(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{})

@@ -54,6 +54,8 @@ func TestFreeze(t *testing.T) {
 
 // TestFreezeFailsClosed checks that a freeze is in force while no worker runs, and after its
 // workflow was terminated, until unfreeze.
+//
+//guard:freeze
 func TestFreezeFailsClosed(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{})

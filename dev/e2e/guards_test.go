@@ -15,6 +15,9 @@ import (
 // network, whose body could list them, is written ten times. With its api-version a
 // PUT deletes the subnets that its body omits, and two workers share the work. Each
 // subnet is created once: a lost one would be created a second time.
+//
+//guard:children-are-kept
+//guard:turns
 func TestGuardSubnets(t *testing.T) {
 	t.Parallel()
 	const subnets, writes, group = 50, 10, subscription + "/resourceGroups/many"
@@ -77,6 +80,8 @@ func accepted(w *harness.World, id string) int {
 // request log has no PUT and no DELETE, not even after both workers were killed and
 // restarted, while reads continue; get shows the freeze. After unfreeze all waiting
 // changes are made.
+//
+//guard:freeze
 func TestGuardFreeze(t *testing.T) {
 	t.Parallel()
 	const things, stops, scale = 6, 5 * time.Second, 60 // simulated seconds in one

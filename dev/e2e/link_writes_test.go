@@ -16,6 +16,8 @@ import (
 // TestLinksWriteOtherResources runs a worker whose pre-check, modifier and success handler each
 // change another resource. The server confirms the workflow task of the checks. In a freeze
 // nothing is written.
+//
+//guard:links-write-fenced
 func TestLinksWriteOtherResources(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{})

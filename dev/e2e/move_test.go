@@ -14,6 +14,8 @@ import (
 
 // TestMove moves a resource to another group outside Armature: it is not created again at
 // its old place, and armature move continues it at the new one without a PUT.
+//
+//guard:moves
 func TestMove(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{})

@@ -31,6 +31,8 @@ func (s scenarios) mended(r thing) {
 // TestRecordRefusal plays a PUT that ARM refuses for good: only readings follow, and
 // what another tool mends becomes Ready. The second run starts with a state of a
 // worker that planned no reading.
+//
+//guard:severity-error-stops-puts
 func TestRecordRefusal(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{})

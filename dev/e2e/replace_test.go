@@ -14,6 +14,8 @@ import (
 
 // TestRecordReplace changes a property that Azure sets only at the creation: the resource is
 // left alone until a user approves that it is deleted and created again.
+//
+//guard:replacing-needs-a-user
 func TestRecordReplace(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{})

@@ -99,6 +99,8 @@ func (r restored) untilReason(one thing, reason resource.Reason) {
 // TestRestore plays docs/backup.md: back up, change, restore, start frozen, drift, release.
 // Nothing is written before the release, by two workers and after a restart, and then only
 // what was confirmed.
+//
+//guard:start-frozen
 func TestRestore(t *testing.T) {
 	t.Parallel()
 	r := backUpAndRestore(t, "restore", harness.WorkerOptions{})
@@ -153,6 +155,8 @@ func TestRestore(t *testing.T) {
 
 // TestRestoreFenced restores without start-frozen. The tag keeps what was changed, and the
 // blob also what was deleted; an apply makes the restored state the newest again.
+//
+//guard:generation-fence
 func TestRestoreFenced(t *testing.T) {
 	t.Parallel()
 	for fence, recreated := range map[string]int{"tag": 1, "blob": 0} {
@@ -193,6 +197,8 @@ func TestRestoreFenced(t *testing.T) {
 
 // TestReadOnly serves a task queue by a read-only worker with a client that may not even
 // write: an apply ends in words, and a plan and a drift show the differences.
+//
+//guard:read-only
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{})

@@ -101,6 +101,8 @@ func TestKeyRotation(t *testing.T) {
 
 // TestWithoutKey runs workers and CLIs without the key of what is in Temporal: they say
 // which key is missing, send nothing to Azure, and no workflow fails.
+//
+//guard:what-is-encrypted-stays-whole
 func TestWithoutKey(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{Converters: bothKeys(t)})

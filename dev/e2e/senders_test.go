@@ -21,6 +21,8 @@ import (
 // TestSenders checks that the audit trail names the verified senders of messages, and that a
 // write refers to the message that caused it. A token that is refused, or copied to another
 // message, refuses that message; an issuer out of reach stops nothing.
+//
+//guard:the-hook-of-an-embedder
 func TestSenders(t *testing.T) {
 	t.Parallel()
 	pipelines, people := issuer.Start(t), issuer.Start(t)

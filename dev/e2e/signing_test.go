@@ -37,6 +37,8 @@ func newKey(t *testing.T) (file, public string) {
 
 // TestGuardForgedMessages applies, replays and deletes with a plain Temporal client, as a
 // writer in the namespace may, against a worker that demands signatures.
+//
+//guard:signed-specs
 func TestGuardForgedMessages(t *testing.T) {
 	t.Parallel()
 	key, public := newKey(t)

@@ -16,6 +16,8 @@ import (
 
 // TestRecordSuperseded applies a new spec while the worker is about to send the PUT of the
 // last one: only the new one is sent.
+//
+//guard:fence
 func TestRecordSuperseded(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{})

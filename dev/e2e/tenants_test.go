@@ -13,6 +13,8 @@ import (
 
 // TestTwoTenants applies and plans manifests of two tenants by one worker. Neither reaches
 // the resources or the secrets of the other one, whatever the manifest names.
+//
+//guard:tenants-are-separate
 func TestTwoTenants(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{TLS: true})

@@ -36,6 +36,8 @@ func rendered(text string) string {
 
 // TestGuardTextsOfARM checks that nothing that ARM answers becomes a link, an image or a
 // heading in the Web UI, and that nothing of it acts on a terminal.
+//
+//guard:texts-are-data
 func TestGuardTextsOfARM(t *testing.T) {
 	t.Parallel()
 	if !activeElements.MatchString(rendered("[a] (http://evil.example)")) || !activeElements.MatchString(rendered("see https://evil.example")) {

@@ -204,27 +204,3 @@ func read(t *testing.T, file string) string {
 	}
 	return string(data)
 }
-
-// TestEveryGuardIsExplained checks that docs/safety.md names exactly the existing
-// tests of guards.
-func TestEveryGuardIsExplained(t *testing.T) {
-	name := regexp.MustCompile(`\bTestGuard\w+`)
-	var existing []string
-	for _, pattern := range []string{"activities/*_test.go", "caller/*_test.go", "dev/e2e/*_test.go", "service/*_test.go", "starter/*_test.go", "worker/*_test.go"} {
-		files, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, file := range files {
-			for _, found := range regexp.MustCompile(`(?m)^func (TestGuard\w+)\(`).FindAllStringSubmatch(read(t, file), -1) {
-				existing = append(existing, found[1])
-			}
-		}
-	}
-	slices.Sort(existing)
-	explained := name.FindAllString(read(t, "docs/safety.md"), -1)
-	slices.Sort(explained)
-	if diff := cmp.Diff(existing, slices.Compact(explained)); diff != "" {
-		t.Errorf("docs/safety.md and the code list different tests of guards (-code +page):\n%s", diff)
-	}
-}

@@ -23,6 +23,8 @@ func nested(levels int, level, innermost string) string {
 
 // TestCostIsBounded evaluates expressions of some hundred bytes that would take gigabytes or
 // minutes.
+//
+//guard:bounds-of-rules
 func TestCostIsBounded(t *testing.T) {
 	cases := map[string]struct{ reason, when, want string }{
 		"quote": {

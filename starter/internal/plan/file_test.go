@@ -49,6 +49,8 @@ func signed(t testing.TB, file File) []byte {
 
 // TestTamperedPlansAreData checks that a plan with the right checksum passes only what a
 // manifest may state.
+//
+//guard:texts-are-data
 func TestTamperedPlansAreData(t *testing.T) {
 	t.Parallel()
 	if _, err := Parse(signed(t, sampleFile(t))); err != nil {

@@ -206,6 +206,8 @@ func TestRulesAreDescribed(t *testing.T) {
 
 // TestFormatsAreNotInjected checks that names and values of manifests stay text in every
 // format: no line, command, property, link or element of their own.
+//
+//guard:texts-are-data
 func TestFormatsAreNotInjected(t *testing.T) {
 	const attack = "x\n::error file=a::b%0A]](http://evil.example)[a](http://evil.example)]]><x/>\u0000"
 	r := Report{Report: manifest.Report{Files: []string{attack}, Issues: manifest.Issues{
