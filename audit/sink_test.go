@@ -10,10 +10,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
-	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
-	"google.golang.org/protobuf/proto"
 )
 
 func line(t *testing.T, key string) Line {
@@ -139,100 +135,5 @@ func TestEndpoint(t *testing.T) {
 		if _, err := NewEndpoint(target, nil, nil); err == nil {
 			t.Errorf("%s is accepted", target)
 		}
-	}
-}
-
-// TestSpill checks that an outage of the endpoint stops nothing, that a restart sends what is
-// left, in order, and that a full file refuses lines.
-func TestSpill(t *testing.T) {
-	t.Parallel()
-	handler := &endpoint{statuses: []int{500, 503, 500}}
-	server := httptest.NewServer(handler)
-	defer server.Close()
-	path := filepath.Join(t.TempDir(), "spill")
-	open := func(target string) *Spill {
-		next, err := NewEndpoint(target, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		spill, err := NewSpill(path, 1000, next, func(error) {})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return spill
-	}
-	away := open("http://127.0.0.1:1")
-	for _, key := range []string{"a", "b"} {
-		if err := away.Write(t.Context(), []Line{line(t, key)}); err != nil {
-			t.Fatalf("the outage stops a write: %v", err)
-		}
-	}
-	if err := away.Write(t.Context(), []Line{line(t, strings.Repeat("x", 1000))}); err == nil {
-		t.Error("a full file takes a line")
-	}
-	if _, err := NewSpill(path, 1000, away.next, func(error) {}); err == nil {
-		t.Error("two workers use one file")
-	}
-	away.stop() // as a worker that is killed: nothing waits for the endpoint
-	<-away.ended
-	_ = away.file.Close()
-	back := open(server.URL)
-	if err := back.Write(t.Context(), []Line{line(t, "c")}); err != nil {
-		t.Fatal(err)
-	}
-	for end := time.Now().Add(20 * time.Second); back.Unsent() > 0 && time.Now().Before(end); {
-		wait(t.Context(), 10*time.Millisecond, nil)
-	}
-	if err := back.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if got := handler.got(); got != "abc" {
-		t.Errorf("the endpoint got %q, want abc", got)
-	}
-	if content, err := os.ReadFile(path); err != nil || len(content) != 0 {
-		t.Errorf("the file has %d bytes left (%v)", len(content), err)
-	}
-}
-
-// TestCollector decodes what a collector gets.
-func TestCollector(t *testing.T) {
-	handler := &endpoint{}
-	server := httptest.NewServer(handler)
-	defer server.Close()
-	sink, err := NewCollector(server.URL, "v1", nil, http.Header{"X-Tenant": {"a"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sent := line(t, "a")
-	if err := sink.Write(t.Context(), []Line{sent, line(t, "b")}); err != nil {
-		t.Fatal(err)
-	}
-	var logs logspb.LogsData
-	if err := proto.Unmarshal(handler.bodies[0], &logs); err != nil {
-		t.Fatal(err)
-	}
-	records := logs.GetResourceLogs()[0].GetScopeLogs()[0].GetLogRecords()
-	attributes := map[string]string{}
-	for _, attribute := range records[0].GetAttributes() {
-		attributes[attribute.GetKey()] = attribute.GetValue().GetStringValue()
-	}
-	want := map[string]string{
-		"armature.audit.key": "a", "armature.audit.result": "refused", "azure.resource.id": "/subscriptions/s", "http.request.method": "PUT",
-	}
-	if diff := cmp.Diff(want, attributes); diff != "" || len(records) != 2 {
-		t.Errorf("%d records with the attributes (-want +got):\n%s", len(records), diff)
-	}
-	if body := records[0].GetBody().GetStringValue(); body != string(sent.JSON) || records[0].GetEventName() != "armature.audit.write" || records[0].GetSeverityText() != "WARN" {
-		t.Errorf("the record is %v", records[0])
-	}
-	if handler.header.Get("X-Tenant") != "a" || handler.header.Get("Content-Type") != "application/x-protobuf" {
-		t.Errorf("the request had the headers %v", handler.header)
-	}
-	// partial_success { rejected_log_records: 2, error_message: "no" }
-	if n := rejected([]byte{0x0a, 0x06, 0x08, 0x02, 0x12, 0x02, 'n', 'o'}); n != 2 {
-		t.Errorf("%d rejected records were read, want 2", n)
-	}
-	if n := rejected(nil); n != 0 {
-		t.Errorf("an empty answer rejects %d records", n)
 	}
 }

@@ -58,7 +58,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	log := newLogger(settings.Log, options.Stderr)
 	metrics, err := newMetrics(log)
 	check(err)
-	journal, err := newJournal(settings.Audit, options.Version, options.Stdout, metrics, log)
+	journal, err := newJournal(settings.Audit, options.Stdout, metrics, log)
 	check(err)
 	azure, err := newAzure(settings, options.Version, metrics.countRequest, options.MayWrite, journalOf(journal, activities.JournalWrite))
 	check(err)

@@ -163,14 +163,6 @@ func (m *metrics) observeAudit(journal *audit.Journal) {
 	}, func() float64 { return float64(journal.Pending()) }))
 }
 
-// observeSpill adds the size of what waits in audit.spill.
-func (m *metrics) observeSpill(unsent func() int64) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "armature_audit_spill_bytes",
-		Help: "Bytes of audit.spill that audit.url does not have yet; writes to Azure stop at audit.spill-megabytes. Absent without audit.spill.",
-	}, func() float64 { return float64(unsent()) }))
-}
-
 // countAudit counts lines of the audit trail.
 func (m *metrics) countAudit(sink string, outcome audit.Outcome, lines int) {
 	m.audit.WithLabelValues(sink, string(outcome)).Add(float64(lines))

@@ -37,7 +37,6 @@ func sampled(t *testing.T) map[string]*dto.MetricFamily {
 	m.observeBudget(func() map[string]float64 { return map[string]float64{"reads": 1} })
 	m.passes.WithLabelValues("Ready").Observe(1)
 	m.observeAudit(nil)
-	m.observeSpill(func() int64 { return 0 })
 	m.countAudit("file", audit.OutcomeWritten, 1)
 	m.countRequest(arm.Request{Call: arm.CallGet, Method: "GET"})
 	m.countPass(tracing.Pass{Phase: string(workflows.PhaseReady)}, trace.SpanContext{})
