@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -214,10 +215,39 @@ func (s Step) MatchesElement(i int, item any) bool {
 	case s.IsIndex:
 		return i == s.Index
 	case s.Key != "":
-		object, _ := item.(map[string]any)
-		text, _ := Step{Name: s.Key}.property(object)
-		value, ok := text.(string)
-		return ok && strings.EqualFold(value, s.Value)
+		return ItemKey(item, s.Key) == NormalKey(s.Key, s.Value)
 	}
 	return false
+}
+
+// KeyText returns the text or number that identifies an item of a list by a key, or "".
+func KeyText(item any, key string) string {
+	object, _ := item.(map[string]any)
+	value, _ := Step{Name: key}.property(object)
+	switch value := value.(type) {
+	case string:
+		return value
+	case json.Number:
+		return value.String()
+	}
+	return ""
+}
+
+// NormalKey returns one spelling for all spellings of a key: IDs and names ignore case in
+// ARM, and a key may be a location.
+func NormalKey(key, value string) string {
+	value = strings.ToLower(value)
+	if LocationName(key) {
+		return strings.ReplaceAll(value, " ", "")
+	}
+	return value
+}
+
+// ItemKey returns NormalKey of an item's KeyText.
+func ItemKey(item any, key string) string { return NormalKey(key, KeyText(item, key)) }
+
+// LocationName reports whether the name of a property suggests a location.
+func LocationName(name string) bool {
+	lower := strings.ToLower(name)
+	return strings.Contains(lower, "location") || strings.Contains(lower, "region")
 }

@@ -21,6 +21,7 @@ var layers = [][]string{
 	{"internal/issuer", "internal/keyref", "internal/nearest", "internal/regular", "internal/scheduled", "internal/servertime", "internal/text"},
 	{"internal/tracing"},
 	{"resource"},
+	{"internal/jsontree"},
 	{"types", "signing", "expression"},
 	{"manifest", "drift", "arm", "secrets", "encryption", "audit"},
 	{"extensions"},
