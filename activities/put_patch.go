@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -32,7 +33,7 @@ func (p *put) hasNoPut(err error) bool {
 // patchBody returns the body of a PATCH: the stated part, without what is ignored. A PATCH
 // replaces tags as a whole, so the tags of others go with the stated ones.
 func (p *put) patchBody(stated map[string]any) map[string]any {
-	body := drift.Clone(stated)
+	body := jsontree.Clone(stated)
 	withoutIgnored(body, p.in.Desired.Ignore)
 	if _, tags := findMember(body, "tags"); tags {
 		drift.KeepTags(body, p.request.Object.Desired, p.request.Object.Observed, p.request.Baseline)

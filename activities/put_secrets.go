@@ -11,6 +11,7 @@ import (
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -135,7 +136,7 @@ func (s *secretsOfOthers) leaveToPatch(missing []drift.OpenSecret) bool {
 
 // removesStated reports whether the PUT is to remove what the manifest stated before.
 func (s *secretsOfOthers) removesStated() bool {
-	left := drift.Clone(s.request.Object.Observed)
+	left := jsontree.Clone(s.request.Object.Observed)
 	drift.RemoveUnstated(left, s.request.Object.Desired, s.request.Comparison())
 	return !reflect.DeepEqual(left, s.request.Object.Observed)
 }

@@ -197,7 +197,7 @@ func (v *baselineView) removedHidden(desired map[string]any, found []difference)
 	for _, d := range found {
 		reported[d.text] = true
 	}
-	ignored, creation := resource.ParsePaths(v.opts.Ignore), oneShotsOf(v.opts.Type, v.opts.APIVersion)
+	ignored, creation := resource.ParsePaths(v.opts.Ignore), v.opts.subject(nil)
 	for _, text := range texts {
 		path, err := resource.ParsePath(text)
 		if err != nil || reported[text] || isIgnored(path, ignored) || isOneShot(cursor{path: path, subject: creation}) {

@@ -154,7 +154,7 @@ func canonicalText(p cursor, text string) string {
 	case p.userDefined:
 	case isFullID(text):
 		return strings.ToLower(strings.TrimSuffix(text, "/"))
-	case isLocationName(lastName(p.path)):
+	case resource.LocationName(lastName(p.path)):
 		return strings.ToLower(strings.ReplaceAll(text, " ", ""))
 	}
 	return text

@@ -1,13 +1,12 @@
 package drift
 
 import (
-	"iter"
-	"maps"
 	"reflect"
 	"slices"
 	"sort"
 	"strings"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -156,7 +155,7 @@ func (w *walker) compareMap(p cursor, desired map[string]any, ignore []resource.
 		return
 	}
 	members := memberIndex{members: observed, userDefined: p.userDefined}
-	for name := range inOrder(desired) {
+	for name := range jsontree.Names(desired) {
 		rest, ignored := resource.Advance(ignore, func(s resource.Step) bool { return s.Name != "" && strings.EqualFold(s.Name, name) })
 		if ignored {
 			continue
@@ -186,7 +185,7 @@ func (m *memberIndex) get(name string) (any, bool) {
 	}
 	if m.folded == nil {
 		m.folded = make(map[string]string, len(m.members))
-		for other := range inOrder(m.members) {
+		for other := range jsontree.Names(m.members) {
 			lower := strings.ToLower(other)
 			if _, taken := m.folded[lower]; !taken {
 				m.folded[lower] = other
@@ -198,18 +197,4 @@ func (m *memberIndex) get(name string) (any, bool) {
 		return nil, false
 	}
 	return m.members[other], true
-}
-
-// inOrder returns the names of an object, sorted.
-func inOrder(m map[string]any) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		var buffer [namesCapacity]string // more names need an allocation
-		names := slices.AppendSeq(buffer[:0], maps.Keys(m))
-		slices.Sort(names)
-		for _, name := range names {
-			if !yield(name) {
-				return
-			}
-		}
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -19,30 +20,30 @@ func (w *walker) compareList(p cursor, desired []any, ignore []resource.Path) {
 		w.add(p, ruleShape)
 		return
 	case len(desired) == 0 && shared:
-		w.compareAdded(p, w.matchItems(p, desired, observed), observed, ignore)
+		w.compareAdded(p, w.subject.pairAt(p, desired, observed), observed, ignore)
 		return
 	case len(desired) == 0:
 		// An empty observed list was equal by a rule.
 		w.add(p, ruleNotEmpty)
 		return
 	}
-	if !allObjects(desired) {
+	if !jsontree.Objects(desired) {
 		w.compareOrdered(p, desired, observed, ignore)
 		return
 	}
-	matched := w.matchItems(p, desired, observed)
+	pairs := w.subject.pairAt(p, desired, observed)
 	for i, item := range desired {
-		if shared && w.stated != nil && keyText(item, list.key) != "" {
+		if shared && w.stated != nil && resource.KeyText(item, list.key) != "" {
 			w.stated[hashPath(p.path.With(list.step(item)))] = len(p.path) + 1
 		}
-		at := matched.observed[i]
+		at := pairs.At[i]
 		rest, ignored := resource.Advance(ignore, func(s resource.Step) bool {
 			return s.MatchesElement(i, item) || at >= 0 && s.Key != "" && s.MatchesElement(at, observed[at])
 		})
 		if ignored {
 			continue
 		}
-		next := p.at(matched.step(i, item), item, nil, false)
+		next := p.at(pairs.Step(i, item), item, nil, false)
 		if at < 0 {
 			w.compareMissing(next)
 			continue
@@ -51,17 +52,10 @@ func (w *walker) compareList(p cursor, desired []any, ignore []resource.Path) {
 		w.compareLostKey(p, next)
 		w.compare(next, rest)
 	}
-	w.compareAdded(p, matched, observed, ignore)
-	if matched.key == "" && len(ignore) == 0 {
+	w.compareAdded(p, pairs, observed, ignore)
+	if pairs.Key == "" && len(ignore) == 0 {
 		w.compareWhole(p)
 	}
-}
-
-// matchItems pairs the items of a list. A shared list has a key also where the items of
-// desired have no name; their paths have indexes all the same.
-func (w *walker) matchItems(p cursor, desired, observed []any) matching {
-	key := w.subject.sharing.key(p.path, desired, observed)
-	return matchItems(key, desired, observed, func(a, b any) bool { return w.equalItems(p, a, b) })
 }
 
 // compareWhole compares a list of elements without a key as a whole with the last
@@ -94,26 +88,22 @@ func (w *walker) compareMissing(p cursor) {
 // compareAdded reports the elements that desired does not have. Without a baseline
 // they belong to the server; with one, those that are not part of it were added by
 // another writer.
-func (w *walker) compareAdded(p cursor, matched matching, observed []any, ignore []resource.Path) {
+func (w *walker) compareAdded(p cursor, pairs jsontree.Pairs, observed []any, ignore []resource.Path) {
 	all := w.reportAdded || w.stated != nil
 	if w.probe || !all && (w.applied == nil || !w.applied.stated(p.path)) {
 		return
 	}
-	taken := make(map[int]bool, len(matched.observed))
-	for _, at := range matched.observed {
-		taken[at] = true
-	}
 	list, shared := w.subject.sharing.at(p.path)
-	extra := 0
+	extra, stated := 0, pairs.Of()
 	for i, item := range observed {
-		if taken[i] || shared && w.keepsItem(p, list, item, matched.key) {
+		if stated[i] >= 0 || shared && w.keepsItem(p, list, item, pairs.Key) {
 			continue
 		}
 		extra++
 		if _, ignored := resource.Advance(ignore, func(s resource.Step) bool { return s.MatchesElement(i, item) }); ignored {
 			continue
 		}
-		step := matched.step(i, item)
+		step := pairs.Step(i, item)
 		if step.IsIndex {
 			// Elements without a key have no identity; their number counts.
 			step = addedStep(extra)
@@ -151,10 +141,9 @@ func isChild(p cursor) bool {
 		}
 	}
 	item, _ := p.observed.(map[string]any)
-	_, value, _ := property(item, "id")
-	id, isText := value.(string)
+	id := jsontree.Text(item, "id")
 	own := p.subject.id.String() + "/"
-	if !isText || p.subject.id.IsZero() || len(id) <= len(own) || !strings.EqualFold(id[:len(own)], own) {
+	if p.subject.id.IsZero() || len(id) <= len(own) || !strings.EqualFold(id[:len(own)], own) {
 		return false
 	}
 	return strings.Count(strings.Trim(id[len(own):], "/"), "/") == 1
@@ -176,9 +165,21 @@ func (w *walker) compareOrdered(p cursor, desired, observed []any, ignore []reso
 	}
 }
 
+// pairAt pairs the items of the list at a cursor with those of another list: the one way
+// in which this package does so.
+func (s *subject) pairAt(p cursor, own, others []any) jsontree.Pairs {
+	list, _ := s.sharing.at(p.path)
+	return jsontree.Pair(own, others, list.key, func(a, b any) bool { return s.equalItems(p, a, b) })
+}
+
+// pair is pairAt for a path.
+func (s *subject) pair(path resource.Path, own, others []any) jsontree.Pairs {
+	return s.pairAt(cursorAt(path, nil).in(s), own, others)
+}
+
 // equalItems reports whether two list elements have no difference.
-func (w *walker) equalItems(p cursor, desired, observed any) bool {
-	probe := &walker{subject: w.subject, probe: true}
+func (s *subject) equalItems(p cursor, desired, observed any) bool {
+	probe := &walker{subject: s, probe: true}
 	probe.compare(p.at(resource.Step{Any: true}, desired, observed, true), nil)
 	return len(probe.found) == 0
 }

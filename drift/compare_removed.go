@@ -3,6 +3,7 @@ package drift
 import (
 	"strings"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -23,7 +24,7 @@ func (w *walker) compareUnstated(p cursor, desired, observed map[string]any, ign
 	}
 	stated := memberIndex{members: desired}
 	before := len(w.found)
-	for name := range inOrder(observed) {
+	for name := range jsontree.Names(observed) {
 		if _, is := stated.get(name); is || isEmpty(observed[name]) {
 			continue
 		}
@@ -48,12 +49,12 @@ func (w *walker) compareLostKey(list, p cursor) {
 	}
 	observed, _ := p.observed.(map[string]any)
 	desired, _ := p.desired.(map[string]any)
-	for name := range inOrder(observed) {
+	for name := range jsontree.Names(observed) {
 		value, isText := observed[name].(string)
-		if keyRank(name) == len(keyWords) || !isText {
+		if !jsontree.KeyName(name) || !isText {
 			continue
 		}
-		if _, _, stated := property(desired, name); !stated && w.applied.stated(list.path.With(resource.Step{Key: name, Value: value})) {
+		if _, _, stated := jsontree.Member(desired, name); !stated && w.applied.stated(list.path.With(resource.Step{Key: name, Value: value})) {
 			w.add(p.at(resource.Step{Name: name}, nil, value, true), ruleRemoved)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/internal/jsontree"
 )
 
 // scoreWarm compares with a baseline, like every pass after the first.
@@ -34,8 +35,8 @@ func scoreWarm(t *testing.T, pairs []recordedPair, changes []recordedChange) []*
 			}
 		}
 		for _, rewrite := range rewrites() {
-			judge(variants[rewrite.name], desired, rewrite.apply(drift.Clone(observed)))
-			judge(variants[rewrite.name], rewrite.apply(drift.Clone(desired)), observed)
+			judge(variants[rewrite.name], desired, rewrite.apply(jsontree.Clone(observed)))
+			judge(variants[rewrite.name], rewrite.apply(jsontree.Clone(desired)), observed)
 		}
 		for _, again := range rereads(t, p, changes) {
 			judge(reread, desired, again)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -63,6 +64,14 @@ func (o Options) subject(observed map[string]any) *subject {
 	return s
 }
 
+// sender is the subject of a PUT: it knows the lists of others in every mode. body is the
+// resource with its tags.
+func (o Options) sender(body map[string]any) *subject {
+	s := o.subject(body)
+	s.sharing = sharingOf(o.Type, body)
+	return s
+}
+
 // Result is the result of Compare.
 type Result struct {
 	// Differences are sorted by path, at most resource.MaxDifferences, with values
@@ -98,7 +107,7 @@ func Compare(desired, observed map[string]any, opts Options) Result {
 	w := &walker{subject: opts.subject(observed), applied: view.applied}
 	found := view.removedHidden(desired, w.differences(desired, observed, opts.Ignore))
 	if opts.StatedOnly {
-		_, _, tags := property(desired, "tags") // they are written as a whole
+		_, _, tags := jsontree.Member(desired, "tags") // they are written as a whole
 		found = slices.DeleteFunc(found, func(d difference) bool {
 			return d.rule == ruleRemoved && (!tags || len(d.path) == 0 || !strings.EqualFold(d.path[0].Name, "tags"))
 		})

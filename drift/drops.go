@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -32,14 +33,13 @@ func DropsOf(desired, observed map[string]any, opts Options) Drops {
 	}
 	body := Body(desired, desired, observed, opts).Body
 	f := dropFinder{
-		subject: opts.subject(observed), view: opts.Baseline.view(desired, opts), published: KeepsOthers(opts.Type),
+		subject: opts.sender(observed), view: opts.Baseline.view(desired, opts), published: KeepsOthers(opts.Type),
 		unstated: opts.Baseline.Unstated.decoded(), hash: hasher{opts.Key}, ignore: resource.ParsePaths(opts.Ignore),
 		survived: opts.Baseline.sent(), inline: types.InlineLists(opts.Type),
 	}
-	f.subject.sharing = sharingOf(opts.Type, observed)
 	shown := writableOf(desired, observed, opts)
 	rest := map[string]any{}
-	if name, properties, found := property(shown, "properties"); found {
+	if name, properties, found := jsontree.Member(shown, "properties"); found {
 		delete(shown, name) // last: the others are few
 		rest[name] = properties
 	}
@@ -51,7 +51,7 @@ func DropsOf(desired, observed map[string]any, opts Options) Drops {
 // writableOf returns the part of observed that a PUT may state, in the form that observed
 // has.
 func writableOf(desired, observed map[string]any, opts Options) map[string]any {
-	return withoutFixed(desired, echoes(nil, Clone(observed), opts.Type, opts.APIVersion), opts)
+	return withoutFixed(desired, echoes(nil, jsontree.Clone(observed), opts), opts)
 }
 
 // dropFinder walks through what observed shows beside desired and the body of the PUT.
@@ -78,10 +78,10 @@ func (f *dropFinder) add(path resource.Path) {
 }
 
 func (f *dropFinder) members(desired, body, shown map[string]any, path resource.Path) {
-	for name := range inOrder(shown) {
+	for name := range jsontree.Names(shown) {
 		below := path.With(resource.Step{Name: name})
-		_, stated, isStated := property(desired, name)
-		_, sent, isSent := property(body, name)
+		_, stated, isStated := jsontree.Member(desired, name)
+		_, sent, isSent := jsontree.Member(body, name)
 		switch {
 		case len(path) == 0 && strings.EqualFold(name, "tags"), isIgnored(below, f.ignore):
 		case isStated && stated == nil: // a difference, as every value of desired
@@ -122,7 +122,7 @@ func (f *dropFinder) missing(shown any, path resource.Path) {
 	case all || !isMap:
 		f.add(path)
 	default:
-		for name := range inOrder(members) {
+		for name := range jsontree.Names(members) {
 			f.missing(members[name], path.With(resource.Step{Name: name}))
 		}
 	}
@@ -158,43 +158,31 @@ func (f *dropFinder) foreign(value any, path resource.Path) (some, all bool) {
 
 // items adds the items of a list that the body does not contain.
 func (f *dropFinder) items(desired, body, shown []any, path resource.Path) {
-	if !allObjects(desired) || !allObjects(shown) {
+	if !jsontree.Objects(desired) || !jsontree.Objects(shown) {
 		f.scalars(desired, shown, path)
 		return
 	}
-	probe := &walker{subject: f.subject}
-	matched := probe.matchItems(cursorAt(path, desired).in(f.subject), desired, shown)
-	sent := map[string]bool{}
-	for _, item := range body {
-		sent[normalKey(matched.key, keyText(item, matched.key))] = matched.key != ""
-	}
-	taken := map[int]bool{}
-	for i, at := range matched.observed {
-		if at < 0 {
-			continue
-		}
-		taken[at] = true
-		if i < len(body) {
-			f.both(desired[i], body[i], shown[at], path.With(matched.step(i, desired[i])))
-		}
-	}
+	stated, sent := f.subject.pair(path, desired, shown), f.subject.pair(path, body, shown)
+	own, inBody := stated.Of(), sent.Of()
 	extra := 0
 	for i, item := range shown {
-		if taken[i] {
+		if own[i] >= 0 {
+			if inBody[i] >= 0 {
+				f.both(desired[own[i]], body[inBody[i]], item, path.With(stated.Step(own[i], desired[own[i]])))
+			}
 			continue
 		}
 		extra++
-		below := path.With(matched.step(i, item))
-		if f.isChild(path, item) || sent[normalKey(matched.key, keyText(item, matched.key))] || f.stays(below, path, extra, item) {
-			continue
+		below := path.With(stated.Step(i, item))
+		if !f.isChild(path, item) && (sent.Key == "" || inBody[i] < 0) && !f.stays(below, path, extra, item) {
+			f.add(below)
 		}
-		f.add(below)
 	}
 }
 
 // isChild reports whether an item is a child resource, which a PUT keeps.
 func (f *dropFinder) isChild(list resource.Path, item any) bool {
-	return keyOf(item, "name") != "" && slices.ContainsFunc(f.inline, func(l types.InlineList) bool {
+	return resource.KeyText(item, "name") != "" && slices.ContainsFunc(f.inline, func(l types.InlineList) bool {
 		return strings.EqualFold(strings.Join(l.Path, "."), list.String())
 	})
 }
@@ -230,10 +218,9 @@ func (f *dropFinder) scalars(desired, shown []any, path resource.Path) {
 	if entry, known := f.view.entries[hashPath(path)]; len(shown) <= len(desired) || known && f.view.matches(entry, whole) {
 		return
 	}
-	probe := &walker{subject: f.subject}
 	p := cursorAt(path, desired).in(f.subject)
 	for i, at := range shown {
-		if !slices.ContainsFunc(desired, func(own any) bool { return probe.equalItems(p, own, at) }) {
+		if !slices.ContainsFunc(desired, func(own any) bool { return f.subject.equalItems(p, own, at) }) {
 			f.add(path.With(resource.Step{Index: i, IsIndex: true}))
 		}
 	}
@@ -250,14 +237,14 @@ func withoutFixed(desired, others map[string]any, opts Options) map[string]any {
 	for _, list := range types.InlineLists(opts.Type) {
 		parent, stated := others, desired
 		for _, step := range list.Path[:len(list.Path)-1] {
-			_, value, _ := property(parent, step)
+			_, value, _ := jsontree.Member(parent, step)
 			parent, _ = value.(map[string]any)
-			_, value, _ = property(stated, step)
+			_, value, _ = jsontree.Member(stated, step)
 			stated, _ = value.(map[string]any)
 		}
 		last := list.Path[len(list.Path)-1]
-		if name, _, present := property(parent, last); present {
-			if _, _, isStated := property(stated, last); !isStated {
+		if name, _, present := jsontree.Member(parent, last); present {
+			if _, _, isStated := jsontree.Member(stated, last); !isStated {
 				delete(parent, name)
 			}
 		}

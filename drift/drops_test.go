@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -27,7 +28,7 @@ func TestKeepTags(t *testing.T) {
 				baseline = drift.NewBaseline(body(t, []byte(c.before)), body(t, []byte(c.before)), drift.Options{Put: true})
 			}
 			desired := body(t, []byte(c.desired))
-			payload := drift.Clone(desired)
+			payload := jsontree.Clone(desired)
 			added := drift.KeepTags(payload, desired, body(t, []byte(c.observed)), baseline)
 			if diff := cmp.Diff(body(t, []byte(c.want)), payload); diff != "" || added != (c.want != c.desired) {
 				t.Errorf("%s: added %v (-want +got)\n%s", c.reason, added, diff)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -21,39 +22,41 @@ var neverEchoed = []string{
 // does not show whole (write-only properties, secrets), properties that the shape does
 // not have, and members of a form that desired does not select. All of observed is
 // returned if the type is not published. observed is changed.
-func echoes(desired, observed map[string]any, resourceType, apiVersion string) map[string]any {
-	shape := types.Lookup(resourceType, apiVersion)
+func echoes(desired, observed map[string]any, opts Options) map[string]any {
+	shape := types.Lookup(opts.Type, opts.APIVersion)
 	if shape == nil {
 		return observed
 	}
-	echoObject(shape.Body, desired, observed, types.ReadOnlyOf(resourceType))
-	oneShotsOf(resourceType, apiVersion).withoutOneShots(desired, observed, nil)
+	s := opts.sender(observed)
+	s.echoObject(shape.Body, desired, observed, nil, types.ReadOnlyOf(opts.Type))
+	s.withoutOneShots(desired, observed, nil)
 	return observed
 }
 
 // echoObject removes the members of an observed object that are not sent back. readOnly
 // are the rests of the paths that Azure sets.
-func echoObject(n *types.Node, desired, observed map[string]any, readOnly *types.Paths) {
+func (s *subject) echoObject(n *types.Node, desired, observed map[string]any, path resource.Path, readOnly *types.Paths) {
 	lists, additional := formOf(n, desired, observed)
 	for name, value := range observed {
-		below := readOnly.Below(resource.Step{Name: name})
+		step := resource.Step{Name: name}
+		at, below := path.With(step), readOnly.Below(step)
 		p, found := propertyIn(lists, name)
 		if !found && additional != nil {
 			p, found = types.Property{Type: additional}, true
 		}
-		_, stated, isStated := property(desired, name)
+		_, stated, isStated := jsontree.Member(desired, name)
 		switch {
 		case isStated && stated == nil: // the manifest states that there is none
 			delete(observed, name)
 		case isStated && !found: // the manifest's own value replaces it
 		case isStated:
-			observed[name] = echoValue(p.Type, stated, value, below)
+			observed[name] = s.echoValue(p.Type, stated, value, at, below)
 		case !found, p.Has(types.ReadOnly), p.Has(types.WriteOnly), p.Type.Sensitive,
 			below.Ends(), slices.Contains(neverEchoed, strings.ToLower(name)), isPlaceholder(value):
 			delete(observed, name)
 		default:
 			// An empty value is a value where names are free: {} of an identity's ID.
-			if observed[name] = echoValue(p.Type, nil, value, below); isEmpty(observed[name]) && p.Name != "" && !p.Has(types.Required) {
+			if observed[name] = s.echoValue(p.Type, nil, value, at, below); isEmpty(observed[name]) && p.Name != "" && !p.Has(types.Required) {
 				delete(observed, name)
 			}
 		}
@@ -62,11 +65,11 @@ func echoObject(n *types.Node, desired, observed map[string]any, readOnly *types
 
 // echoValue removes what is not sent back from the members of a value, and returns a
 // published text in its published spelling: some services show another one.
-func echoValue(n *types.Node, desired, observed any, readOnly *types.Paths) any {
+func (s *subject) echoValue(n *types.Node, desired, observed any, path resource.Path, readOnly *types.Paths) any {
 	switch at := observed.(type) {
 	case map[string]any:
 		stated, _ := desired.(map[string]any)
-		echoObject(n, stated, at, readOnly)
+		s.echoObject(n, stated, at, path, readOnly)
 	case string:
 		values, _ := n.Values()
 		if i := slices.IndexFunc(values, func(v string) bool { return strings.EqualFold(v, at) }); i >= 0 && !slices.Contains(values, at) {
@@ -76,17 +79,15 @@ func echoValue(n *types.Node, desired, observed any, readOnly *types.Paths) any 
 		if n.Item == nil {
 			break
 		}
-		stated, _ := desired.([]any)
-		key := identifyingKey(stated, at)
+		desired, _ := desired.([]any)
+		pairs := s.pair(path, desired, at)
 		below := readOnly.Below(resource.Step{Any: true})
-		for i, item := range at {
+		for i, stated := range pairs.Of() {
 			var own any
-			for _, candidate := range stated {
-				if key != "" && keyOf(candidate, key) == keyOf(item, key) {
-					own = candidate
-				}
+			if stated >= 0 {
+				own = desired[stated]
 			}
-			at[i] = echoValue(n.Item, own, item, below)
+			at[i] = s.echoValue(n.Item, own, at[i], path.With(pairs.Step(i, at[i])), below)
 		}
 	}
 	return observed
@@ -99,9 +100,9 @@ func formOf(n *types.Node, desired, observed map[string]any) (lists [][]types.Pr
 	case types.Object:
 		return [][]types.Property{n.Properties}, n.Additional
 	case types.Discriminated:
-		_, selector, stated := property(desired, n.Discriminator)
+		_, selector, stated := jsontree.Member(desired, n.Discriminator)
 		if !stated {
-			_, selector, _ = property(observed, n.Discriminator)
+			_, selector, _ = jsontree.Member(observed, n.Discriminator)
 		}
 		text, _ := selector.(string)
 		for _, v := range n.Variants {

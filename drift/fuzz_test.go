@@ -12,6 +12,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -73,7 +74,7 @@ func FuzzServerAdded(f *testing.F) {
 			t.Skip("no body")
 		}
 		random := rand.New(rand.NewPCG(seed, 1))
-		observed := withAdded(drift.Clone(desired), random).(map[string]any)
+		observed := withAdded(jsontree.Clone(desired), random).(map[string]any)
 		opts := drift.Options{APIVersion: "2024-01-01", Key: []byte("k")}
 		if result := drift.Compare(desired, observed, opts); !result.InSync {
 			t.Errorf("%s differs from %s: %+v", desiredText, text(observed), result.Differences)

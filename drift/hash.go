@@ -11,6 +11,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -65,7 +66,7 @@ func collectSecrets(value any, known map[string]string, values *[]string) bool {
 			*values = append(*values, secret)
 			return found
 		}
-		for name := range inOrder(v) {
+		for name := range jsontree.Names(v) {
 			if !collectSecrets(v[name], known, values) {
 				return false
 			}
@@ -89,7 +90,7 @@ func hashPath(path resource.Path) pathHash {
 	for _, step := range path {
 		switch {
 		case step.Key != "":
-			b.WriteString("[" + strings.ToLower(step.Key) + "=" + normalKey(step.Key, step.Value))
+			b.WriteString("[" + strings.ToLower(step.Key) + "=" + resource.NormalKey(step.Key, step.Value))
 		case step.IsIndex:
 			fmt.Fprintf(&b, "[%d", step.Index)
 		default:

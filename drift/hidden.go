@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -42,7 +43,7 @@ func hiddenRule(p cursor) string {
 // or "".
 func hiddenMembers(p cursor, object map[string]any) string {
 	reason := ""
-	for name := range inOrder(object) {
+	for name := range jsontree.Names(object) {
 		member := p.at(resource.Step{Name: name}, object[name], nil, false)
 		if isUnset(member.desired) {
 			continue

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 )
@@ -153,11 +154,11 @@ func maskDocument(value any, around resource.Surroundings) any {
 		return masked
 	case map[string]any:
 		inside := resource.Surroundings{Under: around.Under, Parent: around.Parent, Has: func(name string) bool {
-			_, _, has := property(v, name)
+			_, _, has := jsontree.Member(v, name)
 			return has
 		}}
 		for _, name := range resource.SecretLabels() {
-			if _, label, has := property(v, name); has {
+			if _, label, has := jsontree.Member(v, name); has {
 				inside.Label, _ = label.(string)
 				break
 			}

@@ -3,6 +3,7 @@ package drift
 import (
 	"strings"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -38,12 +39,12 @@ func keep(desired, observed map[string]any, opts Options, allItems bool) (payloa
 	others := othersOf(desired, observed, opts)
 	k := newKeeper(observed, opts)
 	k.changed, k.allItems = changedSelectors(desired, observed, opts), allItems
-	whole := Clone(others)
+	whole := jsontree.Clone(others)
 	k.members(desired, others, nil)
 	if shape := types.Lookup(opts.Type, opts.APIVersion); shape != nil {
 		complete(shape.Body, desired, others, whole)
 	}
-	payload = Clone(desired)
+	payload = jsontree.Clone(desired)
 	if payload == nil {
 		payload = map[string]any{}
 	}
@@ -68,7 +69,7 @@ func unstatedValues(desired, observed map[string]any, opts Options) PathSet {
 
 // othersOf returns what a PUT of desired may send back of observed.
 func othersOf(desired, observed map[string]any, opts Options) map[string]any {
-	return withoutFixed(desired, echoes(desired, Clone(observed), opts.Type, opts.APIVersion), opts)
+	return withoutFixed(desired, echoes(desired, jsontree.Clone(observed), opts), opts)
 }
 
 // keeper walks through the values that desired does not state. A value is a leaf: a
@@ -79,7 +80,7 @@ type keeper struct {
 	unstated decodedSet
 	sent     bool
 	hash     hasher
-	sharing  sharing
+	subject  *subject
 	// changed are the objects in which desired states another selector.
 	changed map[string]bool
 	// allItems is set if the items of others are kept in every list.
@@ -93,15 +94,15 @@ type keeper struct {
 func newKeeper(observed map[string]any, opts Options) *keeper {
 	return &keeper{
 		unstated: opts.Baseline.Unstated.decoded(), sent: opts.Baseline.sent(), hash: hasher{opts.Key},
-		sharing: sharingOf(opts.Type, observed), kept: map[pathHash]int{},
+		subject: opts.sender(observed), kept: map[pathHash]int{},
 	}
 }
 
 // members removes from others what is not kept.
 func (k *keeper) members(desired, others map[string]any, path resource.Path) {
-	for name := range inOrder(others) {
+	for name := range jsontree.Names(others) {
 		below := path.With(resource.Step{Name: name})
-		_, stated, isStated := property(desired, name)
+		_, stated, isStated := jsontree.Member(desired, name)
 		if isStated {
 			others[name] = k.stated(stated, others[name], below)
 			continue
@@ -139,32 +140,31 @@ type keptItems struct {
 // and the items that other writers added to a shared list.
 func (k *keeper) items(desired, others []any, path resource.Path) keptItems {
 	result := keptItems{members: map[int]map[string]any{}}
-	key := k.sharing.key(path, desired, others)
-	if key == "" {
+	pairs := k.subject.pair(path, desired, others)
+	if pairs.Key == "" {
 		return result
 	}
-	taken := map[int]bool{}
-	for i, j := range matchByKey(desired, others, key) {
-		if j < 0 {
+	for i, at := range pairs.At {
+		if at < 0 {
 			continue
 		}
-		taken[j] = true
-		object, _ := others[j].(map[string]any)
-		k.stated(desired[i], object, path.With(resource.Step{Key: key, Value: keyText(object, key)}))
+		object, _ := others[at].(map[string]any)
+		k.stated(desired[i], object, path.With(pairs.Step(i, desired[i])))
 		result.members[i] = object
 	}
-	list, shared := k.sharing.at(path)
+	list, shared := k.subject.sharing.at(path)
 	if !shared && k.allItems {
-		list, shared = sharedList{key: key}, true
+		list, shared = sharedList{key: pairs.Key}, true
 	}
 	if !shared {
 		return result
 	}
-	for j, item := range others {
-		below := path.With(list.step(item))
-		if taken[j] || !list.keeps(item) {
+	for at, i := range pairs.Of() {
+		item := others[at]
+		if i >= 0 || !list.keeps(item) {
 			continue
 		}
+		below := path.With(pairs.Step(at, item))
 		result.foreign = append(result.foreign, item)
 		k.kept[hashPath(below)] = len(below)
 	}
@@ -203,7 +203,7 @@ func complete(n *types.Node, desired, others, whole map[string]any) {
 		inner, isMap := value.(map[string]any)
 		outer, _ := whole[name].(map[string]any)
 		if found && isMap && outer != nil {
-			_, stated, _ := property(desired, name)
+			_, stated, _ := jsontree.Member(desired, name)
 			own, _ := stated.(map[string]any)
 			complete(p.Type, own, inner, outer)
 		}
@@ -213,9 +213,9 @@ func complete(n *types.Node, desired, others, whole map[string]any) {
 	}
 	for _, list := range lists {
 		for _, p := range list {
-			name, value, present := property(whole, p.Name)
-			if _, _, kept := property(others, p.Name); present && !kept && p.Has(types.Required) && !p.Has(types.ReadOnly) && len(others) > 0 {
-				others[name] = cloneValue(value)
+			name, value, present := jsontree.Member(whole, p.Name)
+			if _, _, kept := jsontree.Member(others, p.Name); present && !kept && p.Has(types.Required) && !p.Has(types.ReadOnly) && len(others) > 0 {
+				others[name] = jsontree.Clone(value)
 			}
 		}
 	}
@@ -224,7 +224,7 @@ func complete(n *types.Node, desired, others, whole map[string]any) {
 // addUnstated adds to a payload the members of others that it does not state.
 func addUnstated(payload, others map[string]any) {
 	for name, value := range others {
-		own, stated, isStated := property(payload, name)
+		own, stated, isStated := jsontree.Member(payload, name)
 		if !isStated {
 			payload[name] = value
 			continue

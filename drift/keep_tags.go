@@ -3,6 +3,7 @@ package drift
 import (
 	"strings"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -10,13 +11,13 @@ import (
 // because a PUT without them would remove them. It reports whether it added any.
 // observed must be unmasked. Tag names ignore case in ARM.
 func KeepTags(payload, desired, observed map[string]any, baseline Baseline) bool {
-	name, value, _ := property(observed, "tags")
+	name, value, _ := jsontree.Member(observed, "tags")
 	theirs, isMap := value.(map[string]any)
 	if !isMap || len(theirs) == 0 {
 		return false
 	}
 	stated := map[string]bool{}
-	if _, value, found := property(desired, "tags"); found {
+	if _, value, found := jsontree.Member(desired, "tags"); found {
 		ours, isMap := value.(map[string]any)
 		if !isMap || len(ours) == 0 {
 			return false // the manifest states that there are none
@@ -25,7 +26,7 @@ func KeepTags(payload, desired, observed map[string]any, baseline Baseline) bool
 			stated[strings.ToLower(tag)] = true
 		}
 	}
-	if own, _, found := property(payload, "tags"); found {
+	if own, _, found := jsontree.Member(payload, "tags"); found {
 		name = own
 	}
 	before := baseline.Applied.decoded()
@@ -39,7 +40,7 @@ func KeepTags(payload, desired, observed map[string]any, baseline Baseline) bool
 		if stated[strings.ToLower(tag)] || before.has(path) {
 			continue
 		}
-		tags[tag], added = cloneValue(text), true
+		tags[tag], added = jsontree.Clone(text), true
 	}
 	if added {
 		payload[name] = tags

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/internal/jsontree"
 )
 
 // TestKeep follows a resource over two PUTs: what the service showed after the first one,
@@ -94,7 +95,7 @@ func TestKeep(t *testing.T) {
 				opts.Baseline = drift.NewBaseline(object(t, tc.first), object(t, tc.after), after)
 			}
 			desired, now := object(t, tc.desired), object(t, tc.now)
-			before := drift.Clone(now)
+			before := jsontree.Clone(now)
 			payload, _ := drift.Keep(desired, now, opts)
 			if diff := cmp.Diff(object(t, tc.want), payload); diff != "" {
 				t.Errorf("%s (-want +got)\n%s", tc.reason, diff)

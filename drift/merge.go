@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -13,11 +14,12 @@ import (
 // api-version has them as writable. Objects are merged by property. Lists with items
 // identified by a key are merged by item; any other list is replaced.
 func Merge(desired, observed map[string]any, resourceType, apiVersion string) map[string]any {
-	merged := Clone(observed)
+	merged := jsontree.Clone(observed)
 	if merged == nil {
 		merged = map[string]any{}
 	}
-	merged = echoes(desired, merged, resourceType, apiVersion)
+	opts := Options{Type: resourceType, APIVersion: apiVersion}
+	merged = echoes(desired, merged, opts)
 	for name, value := range merged {
 		if properties, ok := value.(map[string]any); ok && strings.EqualFold(name, "properties") {
 			maps.DeleteFunc(properties, func(name string, _ any) bool { return slices.Contains(setByARMEverywhere, strings.ToLower(name)) })
@@ -26,13 +28,13 @@ func Merge(desired, observed map[string]any, resourceType, apiVersion string) ma
 			delete(merged, name)
 		}
 	}
-	m := merger{sharing: sharingOf(resourceType, observed)}
+	m := merger{opts.sender(observed)}
 	m.overlay(merged, desired, nil)
 	return merged
 }
 
 // merger lays values over others.
-type merger struct{ sharing sharing }
+type merger struct{ *subject }
 
 func (m merger) overlay(onto, desired map[string]any, path resource.Path) {
 	for name, value := range desired {
@@ -40,7 +42,7 @@ func (m merger) overlay(onto, desired map[string]any, path resource.Path) {
 		base, found := onto[name]
 		if !found && !isUserDefined(path) {
 			var own string
-			own, base, _ = property(onto, name)
+			own, base, _ = jsontree.Member(onto, name)
 			delete(onto, own)
 		}
 		onto[name] = m.value(base, value, below)
@@ -56,23 +58,22 @@ func (m merger) value(onto, desired any, path resource.Path) any {
 		}
 	case []any:
 		if base, ok := onto.([]any); ok {
-			if key := m.sharing.key(path, value, base); key != "" {
-				return m.items(base, value, key, path)
+			if pairs := m.pair(path, value, base); pairs.Key != "" {
+				return m.items(base, value, pairs, path)
 			}
 		}
 	}
-	return cloneValue(desired)
+	return jsontree.Clone(desired)
 }
 
 // items merges the items with equal keys and appends the others.
-func (m merger) items(base, desired []any, key string, path resource.Path) []any {
+func (m merger) items(base, desired []any, pairs jsontree.Pairs, path resource.Path) []any {
 	merged := append([]any(nil), base...)
-	for i, at := range matchByKey(desired, base, key) {
+	for i, at := range pairs.At {
 		if at >= 0 {
-			below := path.With(resource.Step{Key: key, Value: keyText(merged[at], key)})
-			merged[at] = m.value(merged[at], desired[i], below)
+			merged[at] = m.value(merged[at], desired[i], path.With(pairs.Step(at, merged[at])))
 		} else {
-			merged = append(merged, cloneValue(desired[i]))
+			merged = append(merged, jsontree.Clone(desired[i]))
 		}
 	}
 	return merged

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/armature-io/armature/drift"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/internal/jsontree"
 )
 
 func TestMerge(t *testing.T) {
@@ -39,12 +41,30 @@ func TestMerge(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			desired, observed, want := object(t, c.desired), object(t, c.observed), object(t, c.want)
-			before := drift.Clone(observed)
+			before := jsontree.Clone(observed)
 			if diff := cmp.Diff(want, drift.Merge(desired, observed, "Contoso.Things/things", "2023-01-01")); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 			}
 			if diff := cmp.Diff(before, observed); diff != "" {
 				t.Errorf("the observed body was changed:\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestMergeOtherForm merges an activity of a pipeline that has another form in the manifest
+// than in Azure.
+func TestMergeOtherForm(t *testing.T) {
+	cases := map[string]struct{ reason, shown string }{
+		"same name":  {"members of the old form do not belong to the new one", "Step"},
+		"other case": {"names of items ignore case, as keys do in every other comparison", "step"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			desired := object(t, `{"properties":{"activities":[{"name":"Step","type":"Wait","typeProperties":{"waitTimeInSeconds":1}}]}}`)
+			observed := object(t, `{"properties":{"activities":[{"name":"`+c.shown+`","type":"WebActivity","linkedServiceName":{"referenceName":"x","type":"LinkedServiceReference"},"typeProperties":{"method":"GET","url":"https://old.example"}}]}}`)
+			if diff := cmp.Diff(desired, drift.Merge(desired, observed, "Microsoft.DataFactory/factories/pipelines", "2018-06-01")); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 			}
 		})
 	}

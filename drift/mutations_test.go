@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -162,7 +163,7 @@ func counterpart(desired, observed []any, i int) int {
 // edited returns a copy of a root in which change replaced the value at a path. If
 // the second result of change is false, the value is removed.
 func edited(root map[string]any, path resource.Path, change func(any) (any, bool)) map[string]any {
-	return edit(drift.Clone(root), path, change).(map[string]any)
+	return edit(jsontree.Clone(root), path, change).(map[string]any)
 }
 
 func edit(value any, path resource.Path, change func(any) (any, bool)) any {

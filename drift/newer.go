@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -31,7 +32,7 @@ type NewerValues struct {
 // NewNewerValues returns the values of observed, a body in the newer version.
 func NewNewerValues(desired, observed map[string]any, newer types.Newer, opts Options) *NewerValues {
 	values := map[pathHash]int{}
-	newerLeaves(newer.Members, desired, observed, nil, func(path resource.Path, value any) {
+	opts.sender(observed).newerLeaves(newer.Members, desired, observed, nil, func(path resource.Path, value any) {
 		values[hasher{opts.Key}.leaf(value, path)] = len(path)
 	})
 	return &NewerValues{Version: newer.Version, Values: newPathSet(values, maxUnstated)}
@@ -49,7 +50,7 @@ func NewerDrops(desired, observed map[string]any, newer types.Newer, opts Option
 	if known {
 		values = before.Values.decoded()
 	}
-	newerLeaves(newer.Members, desired, observed, nil, func(path resource.Path, value any) {
+	opts.sender(observed).newerLeaves(newer.Members, desired, observed, nil, func(path resource.Path, value any) {
 		switch {
 		case known && !values.hasHash(hasher{opts.Key}.leaf(value, path)), !known && refers(value):
 			f.add(path)
@@ -66,27 +67,27 @@ func refers(value any) bool {
 
 // newerLeaves visits the values below the members of a newer version that desired does not
 // state. A value is a scalar, a reference, or a whole list.
-func newerLeaves(members *types.Paths, desired, observed map[string]any, path resource.Path, visit func(resource.Path, any)) {
+func (s *subject) newerLeaves(members *types.Paths, desired, observed map[string]any, path resource.Path, visit func(resource.Path, any)) {
 	if members == nil {
 		return
 	}
-	for name := range inOrder(observed) {
+	for name := range jsontree.Names(observed) {
 		step := resource.Step{Name: name}
 		inside, below := members.Below(step), path.With(step)
-		_, stated, isStated := property(desired, name)
+		_, stated, isStated := jsontree.Member(desired, name)
 		switch value := observed[name].(type) {
 		case map[string]any:
 			own, _ := stated.(map[string]any)
 			if inside.Ends() && !isStated {
 				visitLeaves(value, below, visit)
 			} else {
-				newerLeaves(inside, own, value, below, visit)
+				s.newerLeaves(inside, own, value, below, visit)
 			}
 		case []any:
 			if inside.Ends() && !isStated {
 				visitLeaves(value, below, visit)
 			} else {
-				newerItems(inside.Below(resource.Step{Any: true}), stated, value, below, visit)
+				s.newerItems(inside.Below(resource.Step{Any: true}), stated, value, below, visit)
 			}
 		default:
 			if inside.Ends() && !isStated {
@@ -96,24 +97,20 @@ func newerLeaves(members *types.Paths, desired, observed map[string]any, path re
 	}
 }
 
-// newerItems visits the values in the items of a list, which the items of desired with the
-// same name may state.
-func newerItems(members *types.Paths, desired any, items []any, path resource.Path, visit func(resource.Path, any)) {
+// newerItems visits the values in the items of a list, which the items of desired may state.
+func (s *subject) newerItems(members *types.Paths, desired any, items []any, path resource.Path, visit func(resource.Path, any)) {
 	if members == nil {
 		return
 	}
 	stated, _ := desired.([]any)
-	for i, item := range items {
-		object, _ := item.(map[string]any)
-		step := resource.Step{Index: i, IsIndex: true}
+	pairs := s.pair(path, stated, items)
+	for at, i := range pairs.Of() {
 		var own map[string]any
-		if name := keyOf(item, "name"); name != "" {
-			step = resource.Step{Key: "name", Value: name}
-			if at := slices.IndexFunc(stated, func(other any) bool { return strings.EqualFold(keyOf(other, "name"), name) }); at >= 0 {
-				own, _ = stated[at].(map[string]any)
-			}
+		if i >= 0 {
+			own, _ = stated[i].(map[string]any)
 		}
-		newerLeaves(members, own, object, path.With(step), visit)
+		object, _ := items[at].(map[string]any)
+		s.newerLeaves(members, own, object, path.With(pairs.Step(at, object)), visit)
 	}
 }
 
@@ -123,7 +120,7 @@ func visitLeaves(value any, path resource.Path, visit func(resource.Path, any)) 
 	switch {
 	case isEmpty(value) || value == "" || slices.Contains(neverEchoed, strings.ToLower(lastName(path))):
 	case isMap && !isReference(value):
-		for name := range inOrder(members) {
+		for name := range jsontree.Names(members) {
 			visitLeaves(members[name], path.With(resource.Step{Name: name}), visit)
 		}
 	default:

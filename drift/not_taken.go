@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/internal/nearest"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
@@ -70,7 +71,7 @@ func nearestShown(path resource.Path, desired, observed map[string]any) string {
 		around = append(around, parent[:len(parent)-1])
 	}
 	if shown, isMap := valueAt(parent, observed).(map[string]any); isMap {
-		for member := range inOrder(shown) {
+		for member := range jsontree.Names(shown) {
 			around = append(around, parent.With(resource.Step{Name: member}))
 		}
 	}
@@ -90,8 +91,8 @@ func unstatedMembers(path resource.Path, desired, observed map[string]any) []str
 	shown, _ := valueAt(path, observed).(map[string]any)
 	stated, _ := valueAt(path, desired).(map[string]any)
 	var names []string
-	for name := range inOrder(shown) {
-		if _, _, found := property(stated, name); !found && (len(path) > 0 || !setByARM(name)) {
+	for name := range jsontree.Names(shown) {
+		if _, _, found := jsontree.Member(stated, name); !found && (len(path) > 0 || !setByARM(name)) {
 			names = append(names, name)
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/types"
 )
 
 // hiddenOneShot is the rule of a value that only the creation of a resource uses: how it is
@@ -57,7 +57,7 @@ func removeOneShots(body, desired, observed map[string]any, opts Options) {
 	for _, d := range found {
 		parent := valueAt(d.path[:len(d.path)-1], body)
 		if object, isMap := parent.(map[string]any); isMap {
-			name, _, _ := property(object, d.path[len(d.path)-1].Name)
+			name, _, _ := jsontree.Member(object, d.path[len(d.path)-1].Name)
 			delete(object, name)
 		}
 	}
@@ -77,7 +77,7 @@ func (s *subject) withoutOneShots(desired, observed map[string]any, path resourc
 		return
 	}
 	for name, value := range maps.All(observed) {
-		_, stated, _ := property(desired, name)
+		_, stated, _ := jsontree.Member(desired, name)
 		below := path.With(resource.Step{Name: name})
 		if stated == nil && isOneShot(cursor{path: below, subject: s}) {
 			delete(observed, name)
@@ -88,9 +88,4 @@ func (s *subject) withoutOneShots(desired, observed map[string]any, path resourc
 			s.withoutOneShots(own, members, below)
 		}
 	}
-}
-
-// oneShotsOf returns what is known about the values of a type that only a creation uses.
-func oneShotsOf(resourceType, apiVersion string) *subject {
-	return &subject{oneShot: types.OneShotOf(resourceType, apiVersion), typeRows: typeRowsOf(resourceType)}
 }

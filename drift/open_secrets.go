@@ -3,6 +3,7 @@ package drift
 import (
 	"strings"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -27,7 +28,7 @@ func OpenSecrets(payload, desired, observed map[string]any, opts Options) []Open
 	if shape == nil || observed == nil {
 		return nil
 	}
-	f := &secretFinder{marks: types.MarksOf(opts.Type), unstated: opts.Baseline.Unstated.decoded()}
+	f := &secretFinder{subject: opts.sender(observed), marks: types.MarksOf(opts.Type), unstated: opts.Baseline.Unstated.decoded()}
 	if f.marks.Sensitive == nil && f.marks.WriteOnly == nil {
 		return nil
 	}
@@ -36,7 +37,8 @@ func OpenSecrets(payload, desired, observed map[string]any, opts Options) []Open
 }
 
 type secretFinder struct {
-	marks types.Marks
+	subject *subject
+	marks   types.Marks
 	// unstated are the hashes of what the service had set by itself.
 	unstated decodedSet
 	found    []OpenSecret
@@ -61,7 +63,7 @@ func (f *secretFinder) object(n *types.Node, at holder) {
 				f.secret(lists, p, at)
 				continue
 			}
-			if name, value, present := property(at.payload, p.Name); present {
+			if name, value, present := jsontree.Member(at.payload, p.Name); present {
 				f.value(p.Type, value, at.at(name))
 			}
 		}
@@ -69,7 +71,7 @@ func (f *secretFinder) object(n *types.Node, at holder) {
 	if additional == nil {
 		return
 	}
-	for name := range inOrder(at.payload) {
+	for name := range jsontree.Names(at.payload) {
 		if _, known := propertyIn(lists, name); !known {
 			f.value(additional, at.payload[name], at.at(name))
 		}
@@ -78,8 +80,8 @@ func (f *secretFinder) object(n *types.Node, at holder) {
 
 // at returns the values of a member in desired and observed, with its path.
 func (h holder) at(name string) sides {
-	_, desired, _ := property(h.desired, name)
-	_, observed, _ := property(h.observed, name)
+	_, desired, _ := jsontree.Member(h.desired, name)
+	_, observed, _ := jsontree.Member(h.observed, name)
 	return sides{desired: desired, observed: observed, path: h.path.With(resource.Step{Name: name})}
 }
 
@@ -99,7 +101,7 @@ func (f *secretFinder) value(n *types.Node, payload any, at sides) {
 		observed, _ := at.observed.(map[string]any)
 		f.object(n, holder{payload: value, desired: desired, observed: observed, path: at.path})
 	case []any:
-		if n.Item != nil && allObjects(value) {
+		if n.Item != nil && jsontree.Objects(value) {
 			f.items(n.Item, value, at)
 		}
 	}
@@ -109,18 +111,14 @@ func (f *secretFinder) value(n *types.Node, payload any, at sides) {
 func (f *secretFinder) items(n *types.Node, payload []any, at sides) {
 	desired, _ := at.desired.([]any)
 	observed, _ := at.observed.([]any)
-	pairs := func(others []any) matching {
-		probe := &walker{subject: &subject{}}
-		return matchItems(identifyingKey(payload, others), payload, others, func(a, b any) bool { return probe.equalItems(cursor{subject: probe.subject}, a, b) })
-	}
-	ours, theirs := pairs(desired), pairs(observed)
+	ours, theirs := f.subject.pair(at.path, payload, desired), f.subject.pair(at.path, payload, observed)
 	for i, item := range payload {
 		object, _ := item.(map[string]any)
-		h := holder{payload: object, path: at.path.With(theirs.step(i, item)), item: true}
-		if j := ours.observed[i]; j >= 0 {
+		h := holder{payload: object, path: at.path.With(theirs.Step(i, item)), item: true}
+		if j := ours.At[i]; j >= 0 {
 			h.desired, _ = desired[j].(map[string]any)
 		}
-		if j := theirs.observed[i]; j >= 0 {
+		if j := theirs.At[i]; j >= 0 {
 			h.observed, _ = observed[j].(map[string]any)
 		}
 		f.object(n, h)
@@ -134,8 +132,8 @@ func (f *secretFinder) isSecret(p types.Property, path resource.Path) bool {
 
 // secret notes a secret that the payload lacks.
 func (f *secretFinder) secret(lists [][]types.Property, p types.Property, at holder) {
-	own, sent, _ := property(at.payload, p.Name)
-	_, stated, _ := property(at.desired, p.Name)
+	own, sent, _ := jsontree.Member(at.payload, p.Name)
+	_, stated, _ := jsontree.Member(at.desired, p.Name)
 	if stated != nil || sent != nil && !isHidden(sent) || at.observed == nil {
 		return
 	}
@@ -143,7 +141,7 @@ func (f *secretFinder) secret(lists [][]types.Property, p types.Property, at hol
 		own = p.Name
 	}
 	path := at.path.With(resource.Step{Name: own})
-	_, shown, _ := property(at.observed, p.Name)
+	_, shown, _ := jsontree.Member(at.observed, p.Name)
 	text, _ := shown.(string)
 	open := OpenSecret{Path: path, masked: isHidden(shown), holder: at.payload, name: own}
 	delete(at.payload, own)
@@ -168,7 +166,7 @@ func isHidden(value any) bool {
 // desired does not state.
 func maskedSecrets(desired, observed map[string]any, opts Options) []resource.Path {
 	var paths []resource.Path
-	for _, open := range OpenSecrets(Clone(observed), desired, observed, opts) {
+	for _, open := range OpenSecrets(jsontree.Clone(observed), desired, observed, opts) {
 		if open.masked {
 			paths = append(paths, open.Path)
 		}
@@ -194,7 +192,7 @@ func carriesValue(lists [][]types.Property, secret string, observed map[string]a
 	for _, list := range lists {
 		for _, p := range list {
 			name := strings.ToLower(p.Name)
-			_, value, _ := property(observed, p.Name)
+			_, value, _ := jsontree.Member(observed, p.Name)
 			if strings.EqualFold(name, secret) || isEmpty(value) {
 				continue
 			}
@@ -229,7 +227,7 @@ func (o OpenSecret) Complete(answer map[string]any, at []string) bool {
 			case []any:
 				next, listed = append(next, value...), true
 			case map[string]any:
-				if _, member, present := property(value, step); present {
+				if _, member, present := jsontree.Member(value, step); present {
 					next = append(next, member)
 				}
 			}
@@ -239,7 +237,7 @@ func (o OpenSecret) Complete(answer map[string]any, at []string) bool {
 	found := ""
 	for _, candidate := range candidates {
 		object, _ := candidate.(map[string]any)
-		_, value, _ := property(object, o.name)
+		_, value, _ := jsontree.Member(object, o.name)
 		text, _ := value.(string)
 		if object == nil || listed && !o.agrees(object) {
 			continue
@@ -262,7 +260,7 @@ func (o OpenSecret) agrees(item map[string]any) bool {
 	common := 0
 	for name, value := range item {
 		theirs, isText := value.(string)
-		_, own, present := property(o.holder, name)
+		_, own, present := jsontree.Member(o.holder, name)
 		ours, _ := own.(string)
 		if !isText || !present || ours == "" || strings.EqualFold(name, o.name) {
 			continue

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/internal/jsontree"
 )
 
 //guard:secrets-of-others
@@ -100,7 +101,7 @@ func TestPlaceholderOfTheService(t *testing.T) {
 	opts := drift.Options{Type: "Microsoft.ApiManagement/service/authorizationServers", APIVersion: "2022-08-01", Key: []byte("key"), KeepOthers: true}
 	desired, observed := object(t, `{"properties":{"clientId":"c"}}`), object(t, `{"properties":{"clientId":"c","clientSecret":"****"}}`)
 	evident := func(opts drift.Options) bool {
-		open := drift.OpenSecrets(drift.Clone(desired), desired, observed, opts)
+		open := drift.OpenSecrets(jsontree.Clone(desired), desired, observed, opts)
 		return len(open) == 1 && open[0].Evident
 	}
 	if !evident(opts) {
@@ -112,7 +113,7 @@ func TestPlaceholderOfTheService(t *testing.T) {
 	if evident(opts) {
 		t.Error("a placeholder of the service counts as a secret of another tool")
 	}
-	after.Kept = after.Kept.With(drift.OpenSecrets(drift.Clone(desired), desired, observed, after)[0].Path)
+	after.Kept = after.Kept.With(drift.OpenSecrets(jsontree.Clone(desired), desired, observed, after)[0].Path)
 	opts.Baseline = drift.NewBaseline(desired, observed, after)
 	if !evident(opts) {
 		t.Error("a secret that the last PUT kept counts as the service's own")
@@ -135,7 +136,7 @@ func TestCompleteSecret(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			body := object(t, `{"properties":{"configuration":{"secrets":[{"name":"a"}]}}}`)
-			open := drift.OpenSecrets(body, nil, drift.Clone(body), drift.Options{Type: "Microsoft.App/containerApps", APIVersion: "2024-03-01"})
+			open := drift.OpenSecrets(body, nil, jsontree.Clone(body), drift.Options{Type: "Microsoft.App/containerApps", APIVersion: "2024-03-01"})
 			if len(open) != 1 {
 				t.Fatalf("open %v, want one", open)
 			}

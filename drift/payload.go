@@ -1,42 +1,15 @@
 package drift
 
 import (
-	"strings"
-
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
-
-// Clone returns a deep copy of a body.
-func Clone(body map[string]any) map[string]any {
-	if body == nil {
-		return nil
-	}
-	return cloneValue(body).(map[string]any)
-}
-
-func cloneValue(value any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		copied := make(map[string]any, len(v))
-		for name, member := range v {
-			copied[name] = cloneValue(member)
-		}
-		return copied
-	case []any:
-		copied := make([]any, len(v))
-		for i, item := range v {
-			copied[i] = cloneValue(item)
-		}
-		return copied
-	}
-	return value
-}
 
 // Payload returns the body of a PUT: a copy of desired in which the ignored paths
 // have their observed values. If observed lacks a value, desired stays; list
 // elements that desired does not have are not added. observed must be unmasked.
 func Payload(desired, observed map[string]any, ignore []string) map[string]any {
-	payload := Clone(desired)
+	payload := jsontree.Clone(desired)
 	if payload == nil {
 		payload = map[string]any{}
 	}
@@ -109,15 +82,15 @@ func carry(desired, observed any, path resource.Path) any {
 }
 
 func carryProperty(desired, observed map[string]any, path resource.Path) {
-	name, value, ok := property(observed, path[0].Name)
+	name, value, ok := jsontree.Member(observed, path[0].Name)
 	if !ok || path[0].Name == "" {
 		return
 	}
-	if own, _, stated := property(desired, path[0].Name); stated {
+	if own, _, stated := jsontree.Member(desired, path[0].Name); stated {
 		name = own
 	}
 	if len(path) == 1 {
-		desired[name] = cloneValue(value)
+		desired[name] = jsontree.Clone(value)
 		return
 	}
 	if carried := carry(desired[name], value, path[1:]); carried != nil {
@@ -126,38 +99,24 @@ func carryProperty(desired, observed map[string]any, path resource.Path) {
 }
 
 func carryElements(desired, observed []any, path resource.Path) {
-	if !allObjects(desired) {
+	if !jsontree.Objects(desired) {
 		for i := range desired {
 			if i < len(observed) && path[0].MatchesElement(i, desired[i]) && len(path) == 1 {
-				desired[i] = cloneValue(observed[i])
+				desired[i] = jsontree.Clone(observed[i])
 			}
 		}
 		return
 	}
-	probe := &walker{subject: &subject{}}
-	matched := matchItems(identifyingKey(desired, observed), desired, observed, func(a, b any) bool { return probe.equalItems(cursor{subject: probe.subject}, a, b) })
+	pairs := (&subject{}).pair(nil, desired, observed)
 	for i, item := range desired {
-		at := matched.observed[i]
+		at := pairs.At[i]
 		if at < 0 || !path[0].MatchesElement(i, item) {
 			continue
 		}
 		if len(path) == 1 {
-			desired[i] = cloneValue(observed[at])
+			desired[i] = jsontree.Clone(observed[at])
 			continue
 		}
 		desired[i] = carry(item, observed[at], path[1:])
 	}
-}
-
-// property returns a member by name: the exact one, else ignoring case.
-func property(object map[string]any, name string) (string, any, bool) {
-	if value, ok := object[name]; ok {
-		return name, value, true
-	}
-	for other := range inOrder(object) {
-		if strings.EqualFold(other, name) {
-			return other, object[other], true
-		}
-	}
-	return "", nil, false
 }

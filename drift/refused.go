@@ -3,6 +3,7 @@ package drift
 import (
 	"fmt"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -31,7 +32,7 @@ type Leaf struct {
 // Leaves returns the values of a payload that desired does not state, and the paths of
 // the scalars that it does.
 func Leaves(payload, desired map[string]any, opts Options) (unstated []Leaf, stated []resource.Path) {
-	c := leafCollector{hash: hasher{opts.Key}, own: opts.Baseline.Unstated.decoded()}
+	c := leafCollector{subject: opts.sender(payload), hash: hasher{opts.Key}, own: opts.Baseline.Unstated.decoded()}
 	if refused := opts.Baseline.refused(desired, opts); refused != nil {
 		c.refused = refused.Leaves.decoded()
 	}
@@ -48,6 +49,7 @@ func (b Baseline) refused(desired map[string]any, opts Options) *Refused {
 }
 
 type leafCollector struct {
+	subject      *subject
 	hash         hasher
 	own, refused decodedSet
 	unstated     []Leaf
@@ -55,8 +57,8 @@ type leafCollector struct {
 }
 
 func (c *leafCollector) members(payload, desired map[string]any, path resource.Path) {
-	for name := range inOrder(payload) {
-		_, stated, isStated := property(desired, name)
+	for name := range jsontree.Names(payload) {
+		_, stated, isStated := jsontree.Member(desired, name)
 		c.value(payload[name], stated, isStated, path.With(resource.Step{Name: name}))
 	}
 }
@@ -70,22 +72,19 @@ func (c *leafCollector) value(payload, desired any, stated bool, path resource.P
 		c.members(members, own, path)
 	case !stated:
 		c.leaf(payload, path)
-	case isList && len(items) > 0 && allObjects(items):
+	case isList && len(items) > 0 && jsontree.Objects(items):
 		ownItems, _ := desired.([]any)
-		matched := matching{key: identifyingKey(ownItems, items)}
-		paired := map[int]any{}
-		if matched.key != "" {
-			for i, at := range matchByKey(ownItems, items, matched.key) {
-				paired[at] = ownItems[i]
+		pairs := c.subject.pair(path, ownItems, items)
+		for at, i := range pairs.Of() {
+			item, below := items[at], path.With(pairs.Step(at, items[at]))
+			switch {
+			case i >= 0:
+				c.value(item, ownItems[i], true, below)
+			case pairs.Key == "":
+				c.value(item, nil, true, below)
+			default:
+				c.leaf(item, below)
 			}
-		}
-		for at, item := range items {
-			below := path.With(matched.step(at, item))
-			if _, found := paired[at]; found || matched.key == "" {
-				c.value(item, paired[at], true, below)
-				continue
-			}
-			c.leaf(item, below)
 		}
 	default:
 		c.stated = append(c.stated, path)
@@ -123,7 +122,7 @@ func (l Leaf) Remove(payload map[string]any) {
 		last := at[len(at)-1]
 		parent, _ := at[:len(at)-1].Get(payload)
 		object, isMap := parent.(map[string]any)
-		name, _, present := property(object, last.Name)
+		name, _, present := jsontree.Member(object, last.Name)
 		if !isMap || !present {
 			return
 		}

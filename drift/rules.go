@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"regexp"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -82,7 +83,7 @@ func isUnstated(p cursor) bool {
 func isReference(value any) bool {
 	text, isText := value.(string)
 	if object, isMap := value.(map[string]any); isMap {
-		_, id, _ := property(object, "id")
+		_, id, _ := jsontree.Member(object, "id")
 		text, isText = id.(string)
 	}
 	return isText && isFullID(text)

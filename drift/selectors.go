@@ -3,6 +3,7 @@ package drift
 import (
 	"strings"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -19,9 +20,9 @@ func changedSelectors(desired, observed map[string]any, opts Options) map[string
 	for object, members := range selectors {
 		own, shown := desired, observed
 		if object != "" {
-			_, value, _ := property(desired, object)
+			_, value, _ := jsontree.Member(desired, object)
 			own, _ = value.(map[string]any)
-			_, value, _ = property(observed, object)
+			_, value, _ = jsontree.Member(observed, object)
 			shown, _ = value.(map[string]any)
 		}
 		for _, member := range members {
@@ -45,7 +46,7 @@ func changedForms(n *types.Node, desired, observed map[string]any, path resource
 	for name, value := range desired {
 		p, found := propertyIn(lists, name)
 		own, isMap := value.(map[string]any)
-		_, shown, _ := property(observed, name)
+		_, shown, _ := jsontree.Member(observed, name)
 		if at, ok := shown.(map[string]any); ok && found && isMap {
 			changedForms(p.Type, own, at, path.With(resource.Step{Name: name}), changed)
 		}
@@ -54,9 +55,9 @@ func changedForms(n *types.Node, desired, observed map[string]any, path resource
 
 // differentTexts reports whether both objects have different texts as a member.
 func differentTexts(desired, observed map[string]any, member string) bool {
-	_, value, _ := property(desired, member)
+	_, value, _ := jsontree.Member(desired, member)
 	own, stated := value.(string)
-	_, value, _ = property(observed, member)
+	_, value, _ = jsontree.Member(observed, member)
 	shown, isText := value.(string)
 	return stated && isText && !strings.EqualFold(own, shown)
 }
@@ -71,7 +72,7 @@ func (k *keeper) isDependent(desired map[string]any, path resource.Path, name st
 	}
 	at := pattern(path)
 	if at == "identity" && strings.EqualFold(name, "userAssignedIdentities") {
-		_, value, _ := property(desired, "type")
+		_, value, _ := jsontree.Member(desired, "type")
 		text, stated := value.(string)
 		return stated && !strings.Contains(strings.ToLower(text), "userassigned")
 	}

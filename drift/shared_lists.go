@@ -1,10 +1,10 @@
 package drift
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -81,9 +81,9 @@ func (l sharedList) isMarked(observed map[string]any) bool {
 	if l.tag == "" {
 		return true
 	}
-	_, value, _ := property(observed, "tags")
+	_, value, _ := jsontree.Member(observed, "tags")
 	tags, _ := value.(map[string]any)
-	_, _, marked := property(tags, l.tag)
+	_, _, marked := jsontree.Member(tags, l.tag)
 	return marked
 }
 
@@ -101,55 +101,17 @@ func (s sharing) at(path resource.Path) (sharedList, bool) {
 
 // keeps reports whether the list keeps an item that the manifest does not state.
 func (l sharedList) keeps(item any) bool {
-	value := keyText(item, l.key)
+	value := resource.KeyText(item, l.key)
 	return value != "" && strings.Contains(strings.ToLower(value), l.item)
 }
 
 // wasStated reports whether the last applied body stated an item, by the key of the list
 // or by the one that identified its items then.
 func (l sharedList) wasStated(applied decodedSet, list resource.Path, item any, key string) bool {
-	return applied.has(list.With(l.step(item))) || applied.has(list.With(resource.Step{Key: key, Value: keyText(item, key)}))
+	return applied.has(list.With(l.step(item))) || applied.has(list.With(resource.Step{Key: key, Value: resource.KeyText(item, key)}))
 }
 
 // step returns the path step of an item.
 func (l sharedList) step(item any) resource.Step {
-	return resource.Step{Key: l.key, Value: keyText(item, l.key)}
-}
-
-// key returns the property that identifies the items of a list, "" if there is none: what
-// identifyingKey finds, else the key of a shared list.
-func (s sharing) key(path resource.Path, desired, observed []any) string {
-	if key := identifyingKey(desired, observed); key != "" {
-		return key
-	}
-	list, shared := s.at(path)
-	if !shared || !identifiedBy(list.key, desired) || !identifiedBy(list.key, observed) {
-		return ""
-	}
-	return list.key
-}
-
-// identifiedBy reports whether all items have different values of a key, which may be
-// numbers.
-func identifiedBy(key string, items []any) bool {
-	seen := make(map[string]bool, len(items))
-	for _, item := range items {
-		value := normalKey(key, keyText(item, key))
-		if value == "" || seen[value] {
-			return false
-		}
-		seen[value] = true
-	}
-	return true
-}
-
-// keyText returns the identifying text or number of an item, or "".
-func keyText(item any, key string) string {
-	if text := keyOf(item, key); text != "" {
-		return text
-	}
-	object, _ := item.(map[string]any)
-	value, _ := resource.Step{Name: key}.Get(object)
-	number, _ := value.(json.Number)
-	return number.String()
+	return resource.Step{Key: l.key, Value: resource.KeyText(item, l.key)}
 }

@@ -3,6 +3,7 @@ package drift
 import (
 	"slices"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -23,7 +24,7 @@ func makeSound(body, own map[string]any, refused bool, opts Options) (removed []
 	if shape == nil {
 		return nil, nil
 	}
-	r := repair{own: own, body: body, sharing: sharingOf(opts.Type, body), known: map[string]bool{}}
+	r := repair{own: own, body: body, subject: opts.sender(body), known: map[string]bool{}}
 	for _, f := range shape.Check(own) {
 		r.known[findingKey(f)] = true
 	}
@@ -66,7 +67,7 @@ func findingKey(f types.Finding) string {
 
 type repair struct {
 	own, body map[string]any
-	sharing   sharing
+	subject   *subject
 	known     map[string]bool
 	removed   []Leaf
 }
@@ -99,20 +100,19 @@ func (r *repair) counterpart(path resource.Path) (keyed resource.Path, stated bo
 		next, _ := step.Get(body)
 		if !step.IsIndex {
 			object, _ := own.(map[string]any)
-			_, value, found := property(object, step.Name)
+			_, value, found := jsontree.Member(object, step.Name)
 			own, stated = value, stated && found
 			body, keyed = next, keyed.With(step)
 			continue
 		}
 		items, _ := own.([]any)
 		shown, _ := body.([]any)
-		at := step.Index
-		if key := r.sharing.key(keyed, items, shown); key != "" {
-			at = matchByKey([]any{next}, items, key)[0]
-			step = resource.Step{Key: key, Value: keyText(next, key)}
+		pairs, at := r.subject.pair(keyed, items, shown), -1
+		if step.Index < len(shown) {
+			at, step = pairs.Of()[step.Index], pairs.Step(step.Index, next)
 		}
 		own = nil
-		if stated = stated && at >= 0 && at < len(items); stated {
+		if stated = stated && at >= 0; stated {
 			own = items[at]
 		}
 		body, keyed = next, keyed.With(step)
@@ -146,7 +146,7 @@ func removeAt(value any, path resource.Path) any {
 	step, rest := path[0], path[1:]
 	switch at := value.(type) {
 	case map[string]any:
-		name, inner, _ := property(at, step.Name)
+		name, inner, _ := jsontree.Member(at, step.Name)
 		if len(rest) == 0 {
 			delete(at, name)
 		} else {

@@ -22,16 +22,10 @@ func texts(p cursor) (desired, observed string, ok bool) {
 // "West US 2", in any property of a location or region.
 func isSameLocation(p cursor) bool {
 	a, b, ok := texts(p)
-	if !ok || !isLocationName(lastName(p.path)) {
+	if !ok || !resource.LocationName(lastName(p.path)) {
 		return false
 	}
 	return strings.EqualFold(strings.ReplaceAll(a, " ", ""), strings.ReplaceAll(b, " ", ""))
-}
-
-// isLocationName reports whether the name of a property suggests a location.
-func isLocationName(name string) bool {
-	lower := strings.ToLower(name)
-	return strings.Contains(lower, "location") || strings.Contains(lower, "region")
 }
 
 // isSameResourceID reports whether both IDs name the same resource. ARM compares

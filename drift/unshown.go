@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -40,7 +41,7 @@ func spelledPath(node *types.Node, path []string, object map[string]any) (string
 			return "", false
 		}
 		names = append(names, published.Name)
-		_, value, stated := property(object, published.Name)
+		_, value, stated := jsontree.Member(object, published.Name)
 		if at == len(path)-1 {
 			return strings.Join(names, "."), !stated || value == nil
 		}

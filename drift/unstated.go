@@ -1,13 +1,16 @@
 package drift
 
-import "github.com/armature-io/armature/resource"
+import (
+	"github.com/armature-io/armature/internal/jsontree"
+	"github.com/armature-io/armature/resource"
+)
 
 // RemoveUnstated removes from a merged payload what the last applied body stated
 // and desired no longer states; merged from observed, it would stay forever. Values
 // of other writers and ignored paths remain.
 func RemoveUnstated(payload, desired map[string]any, opts Options) {
 	t := unstatedRemover{
-		applied: opts.Baseline.Applied.decoded(), ignore: resource.ParsePaths(opts.Ignore), sharing: sharingOf(opts.Type, payload),
+		applied: opts.Baseline.Applied.decoded(), ignore: resource.ParsePaths(opts.Ignore), subject: opts.sender(payload),
 	}
 	if len(t.applied) > 0 {
 		t.members(payload, desired, nil)
@@ -17,13 +20,13 @@ func RemoveUnstated(payload, desired map[string]any, opts Options) {
 type unstatedRemover struct {
 	applied decodedSet
 	ignore  []resource.Path
-	sharing sharing
+	subject *subject
 }
 
 func (t unstatedRemover) members(payload, desired map[string]any, path resource.Path) {
-	for name := range inOrder(payload) {
+	for name := range jsontree.Names(payload) {
 		below := path.With(resource.Step{Name: name})
-		_, stated, _ := property(desired, name)
+		_, stated, _ := jsontree.Member(desired, name)
 		if isIgnored(below, t.ignore) || stated == nil && !t.applied.has(below) {
 			continue
 		}
@@ -61,29 +64,22 @@ func (t unstatedRemover) value(payload, stated any, path resource.Path) any {
 // items filters a list with items identified by a key; any other list is taken
 // from desired.
 func (t unstatedRemover) items(payload, desired []any, path resource.Path) []any {
-	key := t.sharing.key(path, desired, payload)
-	if desired == nil {
-		key = t.sharing.key(path, payload, payload)
-	}
-	if key == "" {
+	pairs := t.subject.pair(path, desired, payload)
+	if pairs.Key == "" {
 		if desired == nil {
 			return nil
 		}
 		return payload
 	}
-	own := make(map[int]any, len(desired))
-	for i, at := range matchByKey(desired, payload, key) {
-		own[at] = desired[i]
-	}
 	kept := make([]any, 0, len(payload))
-	for at, item := range payload {
-		below := path.With(resource.Step{Key: key, Value: keyText(item, key)})
-		stated, found := own[at]
-		if !found && t.applied.has(below) {
+	for at, i := range pairs.Of() {
+		item, step := payload[at], pairs.Step(at, payload[at])
+		below := path.With(step)
+		switch {
+		case i >= 0:
+			item = t.value(item, desired[i], below)
+		case !step.IsIndex && t.applied.has(below):
 			continue
-		}
-		if found {
-			item = t.value(item, stated, below)
 		}
 		kept = append(kept, item)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -103,9 +104,9 @@ func (w *writable) list(path resource.Path, list []any) any {
 // isNestedResource reports whether an object is a resource within the resource (a
 // subnet in its network), not only a reference to one.
 func (w *writable) isNestedResource(path resource.Path, object map[string]any) bool {
-	_, id, _ := property(object, "id")
+	_, id, _ := jsontree.Member(object, "id")
 	text, _ := id.(string)
-	_, _, named := property(object, "name")
+	_, _, named := jsontree.Member(object, "name")
 	return len(path) > 0 && named && strings.HasPrefix(strings.ToLower(text), w.id.Key()+"/")
 }
 

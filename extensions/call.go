@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -118,7 +118,7 @@ func (l *linkCall) restoreInputs() error {
 
 // clone returns a copy of an object that shares only its ID.
 func clone(object resource.Object) resource.Object {
-	object.Desired, object.Observed = drift.Clone(object.Desired), drift.Clone(object.Observed)
+	object.Desired, object.Observed = jsontree.Clone(object.Desired), jsontree.Clone(object.Observed)
 	object.Labels = maps.Clone(object.Labels)
 	if object.Managed != nil {
 		object.Managed = new(*object.Managed)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -63,7 +63,7 @@ func (l inlineList) keep(payload, observed map[string]any) {
 		if name == "" || hasItem(listed, name) || isDeleting(object) || desired == nil && (l.keptWhenOmitted || object["properties"] == nil) {
 			continue
 		}
-		kept = append(kept, drift.Clone(object))
+		kept = append(kept, jsontree.Clone(object))
 	}
 	if len(kept) > len(listed) {
 		l.path.Set(payload, kept)

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/arm"
-	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -26,7 +26,7 @@ func (r *Registry) Modify(ctx context.Context, req Request, payload map[string]a
 	defer cancel()
 	modified, err := runChain(ctx, r, modifyPoint, links, func(ctx context.Context, c *call) (map[string]any, error) {
 		modify := chain(links, ARMResourceModifierFunc(unmodified), c.bindModifier)
-		return modify(ctx, drift.Clone(payload), cloneForLinks(links, req.Object), cloneForLinks(links, req.owner()), r.resolver(req), req.Client, req.log())
+		return modify(ctx, jsontree.Clone(payload), cloneForLinks(links, req.Object), cloneForLinks(links, req.owner()), r.resolver(req), req.Client, req.log())
 	})
 	if err != nil {
 		verdict := logVerdict(ctx, req, modifyPoint, failedCheck(ctx, req, modifyPoint, err))

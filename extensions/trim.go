@@ -1,7 +1,7 @@
 package extensions
 
 import (
-	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -29,7 +29,7 @@ func (r *Registry) Trim(resourceType string, observed map[string]any) map[string
 			if list, ok := value.([]any); !ok || len(list) <= TrimAbove {
 				continue
 			}
-			trimmed = drift.Clone(trimmed)
+			trimmed = jsontree.Clone(trimmed)
 			remove(trimmed, path)
 		}
 	}
