@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -56,7 +57,7 @@ type collection struct {
 
 // look finds the contents of the resource to delete. With Cascade only data counts.
 func (c *contents) look(ctx context.Context) error {
-	if !c.in.WithData && c.activities.holdsUnlistedData(c.in.ID.Type()) {
+	if !c.in.WithData && c.activities.Registry.HoldsUnlistedData(c.in.ID.Type()) {
 		c.data = append(c.data, displayName(c.in.ID))
 	}
 	if c.in.Cascade && (c.in.WithData || len(c.data) > 0) {
@@ -83,16 +84,16 @@ func (c *contents) found() bool {
 }
 
 // collections returns the children that a DELETE of a type would also delete: those
-// that are published and can be created, and those that extensions name. Connections
-// that the other side makes are left out: what made them stays. So are parts of the
-// resource.
+// that are published and can be created, and those that extensions name. Views and parts
+// (extensions.Child) are left out.
 func (c *contents) collections(resourceType string) []collection {
 	var all []collection
 	known := map[string]bool{}
 	for _, child := range types.Children(resourceType) {
 		segment := child.Type[strings.LastIndex(child.Type, "/")+1:]
 		known[strings.ToLower(segment)] = true
-		if child.Writable && !madeByOtherSide(segment) && !madeByParent(child.Type) {
+		kind := c.activities.Registry.Facts(child.Type).Child.Kind
+		if child.Writable && kind != extensions.ChildView && kind != extensions.ChildPart {
 			all = append(all, collection{segment: segment, child: child, apiVersion: childVersion(child.Type, c.in.APIVersion)})
 		}
 	}
@@ -126,7 +127,7 @@ func (c *contents) collection(ctx context.Context, parent resource.ID, of collec
 		}
 		return nil
 	}
-	holdsData := c.activities.mayHoldData(of.child.Type)
+	holdsData := c.activities.Registry.MayHoldData(of.child.Type)
 	if c.in.Cascade && of.child.Type != "" && !holdsData {
 		return nil // it may be deleted, whatever is in it
 	}
@@ -157,7 +158,7 @@ func (c *contents) items(ctx context.Context, parent resource.ID, of collection,
 	stated := statedItems(c.in.Stated, parent, c.in.ID, of.segment)
 	for _, item := range items {
 		name := itemName(item)
-		if existsByItself(of.child, parent, item) {
+		if existsByItself(c.activities.Registry, of.child, parent, item) {
 			if err := c.descend(ctx, parent, of.segment, name, depth); err != nil || c.found() {
 				return err
 			}
@@ -181,7 +182,7 @@ func (c *contents) noteItem(ctx context.Context, item json.RawMessage) error {
 	case err != nil || deleting:
 	case !c.in.Cascade:
 		c.unmanaged = append(c.unmanaged, shown)
-	case c.activities.mayHoldData(id.Type()):
+	case c.activities.Registry.MayHoldData(id.Type()):
 		c.data = append(c.data, shown)
 	}
 	return err

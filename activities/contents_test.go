@@ -3,12 +3,12 @@ package activities
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -21,11 +21,12 @@ import (
 func TestEveryParentIsGuarded(t *testing.T) {
 	t.Parallel()
 	parents, guarded, collections, maxLists, published := 0, 0, 0, 0, 0
+	registry := newWorld(t).acts.Registry
 	for _, parent := range types.Names(false) {
 		if len(types.Children(parent)) > 0 {
 			published++
 		}
-		reachable := reachableCollections(t, parent, 0)
+		reachable := reachableCollections(t, registry, parent, 0)
 		if len(reachable) == 0 {
 			continue
 		}
@@ -66,15 +67,16 @@ func lookInto(t *testing.T, w *world, at string) (CheckContentsResult, int) {
 
 // reachableCollections returns the paths, below a parent, of a child in each collection
 // that a DELETE takes along, also in collections of children with fixed names.
-func reachableCollections(t *testing.T, parent string, depth int) []string {
+func reachableCollections(t *testing.T, registry *extensions.Registry, parent string, depth int) []string {
 	t.Helper()
 	var paths []string
 	for _, child := range types.Children(parent) {
 		segment := child.Type[strings.LastIndex(child.Type, "/")+1:]
+		kind := registry.Facts(child.Type).Child.Kind
 		switch {
-		case !child.Writable || madeByOtherSide(segment) || madeByParent(child.Type) || slices.Contains(settingsCollections, strings.ToLower(segment)):
+		case !child.Writable || kind == extensions.ChildView || kind == extensions.ChildPart || kind == extensions.ChildSetting:
 		case len(child.Names) > 0 && !child.Open && depth < maxContentsDepth:
-			for _, below := range reachableCollections(t, child.Type, depth+1) {
+			for _, below := range reachableCollections(t, registry, child.Type, depth+1) {
 				paths = append(paths, segment+"/"+child.Names[0]+"/"+below)
 			}
 		case child.Open:

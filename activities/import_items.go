@@ -47,10 +47,10 @@ func (i *importing) item(list ImportList, raw json.RawMessage) {
 	case list.Type == "":
 		item.APIVersion = ""
 		if item.Skipped = whyNotWritable(id.Type()); item.Skipped == "" && id.IsChild() {
-			item.Skipped, item.Below = whySkipped(id.Owner(), id.Type(), raw, found)
+			item.Skipped, item.Below = i.whySkipped(id.Owner(), id.Type(), raw, found)
 		}
 	default:
-		item.Skipped, item.Below = whySkipped(i.in.ID, list.Type, raw, found)
+		item.Skipped, item.Below = i.whySkipped(i.in.ID, list.Type, raw, found)
 	}
 	i.contents.Items = append(i.contents.Items, item)
 }
@@ -65,16 +65,16 @@ func whyNotWritable(resourceType string) string {
 
 // whySkipped returns why a listed child needs no manifest, "" where it needs one, and whether
 // it may contain others that do.
-func whySkipped(parent resource.ID, childType string, raw json.RawMessage, found listedItem) (string, bool) {
+func (i *importing) whySkipped(parent resource.ID, childType string, raw json.RawMessage, found listedItem) (string, bool) {
 	child := childOf(parent.Type(), childType)
 	switch name := itemName(raw); {
 	case !child.Writable:
 		return "a PUT cannot create its type", true
 	case slices.ContainsFunc(child.Names, func(n string) bool { return strings.EqualFold(n, name) }):
 		return "", false
-	case createdByService(child, parent, raw):
+	case createdByService(i.Registry, child.Type, parent, raw):
 		return "the service creates it by itself", false
-	case isSetting(child.Type) && found.Properties.Source != "" && !strings.EqualFold(found.Properties.Source, userOverride):
+	case isSetting(i.Registry, child.Type) && found.Properties.Source != "" && !strings.EqualFold(found.Properties.Source, userOverride):
 		return "a setting with the value that the service gives it", false
 	}
 	return "", false

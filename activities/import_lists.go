@@ -3,6 +3,7 @@ package activities
 import (
 	"strings"
 
+	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -80,13 +81,14 @@ func (i *importing) childLists() []ImportList {
 	for _, child := range types.Nested(i.in.ID.Type()) {
 		segment := child.Type[strings.LastIndex(child.Type, "/")+1:]
 		known[strings.ToLower(segment)] = true
+		kind := i.Registry.Facts(child.Type).Child.Kind
 		switch {
 		case !child.Writable && !types.HasWritable(child.Type):
 		case child.PathOnly:
 			i.leaveOut(child.Type, "its names cannot be listed, so what is below is not known; name the IDs of those to import", false)
-		case madeByOtherSide(segment):
+		case kind == extensions.ChildView:
 			i.leaveOut(child.Type, "not looked for: views of resources that are elsewhere", false)
-		case madeByParent(child.Type):
+		case kind == extensions.ChildPart:
 			i.leaveOut(child.Type, "not looked for: parts that the parent makes by itself", false)
 		default:
 			lists = append(lists, ImportList{Collection: segment, Type: child.Type, APIVersion: childVersion(child.Type, i.version)})

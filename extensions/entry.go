@@ -44,6 +44,8 @@ type Entry struct {
 	// Evidence records where the facts or the type were observed. With it, Warnings accepts
 	// a type that is not published.
 	Evidence string
+	// Facts are facts that the published shape of the type does not have.
+	Facts Facts
 }
 
 // InlineList is a list in the body of a parent and the child types of its items.
@@ -81,6 +83,9 @@ func (e Entry) aboutOneType() bool {
 // would break a pass.
 func (e Entry) validate(index int) error {
 	issue := typeIssue(e.Type)
+	if e.Link == nil && isFactPattern(e.Type) {
+		issue = ""
+	}
 	switch {
 	case e.Type == "":
 		return fmt.Errorf("register extension %s: entry %d has no resource type such as %s", typeAndLine(e.Link), index, exampleType)
@@ -94,7 +99,7 @@ func (e Entry) validate(index int) error {
 			return fmt.Errorf("register facts of %s: %w", e.Type, err)
 		}
 	}
-	if e.Link == nil && (e.aboutOneType() || len(e.Stopped)+len(e.BlocksChildren)+len(e.Busy) > 0) {
+	if e.Link == nil && (!e.Facts.isZero() || e.aboutOneType() || len(e.Stopped)+len(e.BlocksChildren)+len(e.Busy) > 0) {
 		return nil
 	}
 	if _, err := linkIssues(e.Link); err != nil {

@@ -12,6 +12,13 @@ import (
 // typePattern matches an ARM type: a provider with a dot, then one name for each level.
 var typePattern = regexp.MustCompile(`^[A-Za-z0-9]+(\.[A-Za-z0-9]+)+(/[A-Za-z0-9._-]+)+$`)
 
+// factPattern matches the type of an entry with facts about all types of a provider
+// (Microsoft.Compute/*), or about all types with a last segment (*/snapshots).
+var factPattern = regexp.MustCompile(`^([A-Za-z0-9]+(\.[A-Za-z0-9]+)+/\*|\*/[A-Za-z0-9._-]+)$`)
+
+// isFactPattern reports whether the type of an entry stands for several types.
+func isFactPattern(name string) bool { return factPattern.MatchString(name) }
+
 // exampleType is the type that messages show.
 const exampleType = "Microsoft.Kusto/clusters"
 
@@ -43,7 +50,7 @@ func typeIssue(name string) string {
 // unknownType returns a warning about a type that is not published, with the nearest one
 // that is, "" for a published type. Azure has types that it does not publish.
 func unknownType(name string) string {
-	if name == AllTypes {
+	if name == AllTypes || isFactPattern(name) {
 		return ""
 	}
 	if _, known := types.Spelled(name); known {

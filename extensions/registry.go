@@ -17,7 +17,11 @@ type Registry struct {
 	// children are *childFacts by type in lower case, collected at the first use.
 	children    sync.Map
 	recreations map[string]Recreation
-	hanging     *hangingCalls
+	// stated are the facts of the entries by type, known those of a type and of all entries
+	// that apply to it; types in lower case.
+	stated  map[string]Facts
+	known   sync.Map
+	hanging *hangingCalls
 }
 
 // New returns a registry of the entries. Within a chain the earlier entry is the
@@ -31,9 +35,13 @@ func New(entries ...Entry) (*Registry, error) {
 		}
 	}
 	r := &Registry{
-		entries: slices.Clone(entries), leaves: map[string]bool{}, recreations: map[string]Recreation{}, hanging: &hangingCalls{calls: map[string]int{}, doubles: map[string]bool{}},
+		entries: slices.Clone(entries), leaves: map[string]bool{}, recreations: map[string]Recreation{}, stated: map[string]Facts{}, hanging: &hangingCalls{calls: map[string]int{}, doubles: map[string]bool{}},
 	}
 	for _, entry := range entries {
+		key := strings.ToLower(entry.Type)
+		facts := r.stated[key]
+		facts.add(entry.Facts)
+		r.stated[key] = facts
 		if entry.Leaf {
 			r.leaves[strings.ToLower(entry.Type)] = true
 		}

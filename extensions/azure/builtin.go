@@ -30,5 +30,5 @@ func BuiltIn() []extensions.Entry {
 		{Type: "Microsoft.DBforMySQL/flexibleServers/configurations", Link: serverConfiguration{}},
 		{Type: "Microsoft.DBforPostgreSQL/flexibleServers/configurations", Link: serverConfiguration{}},
 		{Type: extensions.AllTypes, Link: publishedLists{}},
-	}, stateChecks(), fixedChildren(), classifiers(), families(), leaves(), stoppedStates(), ownerStates(), recreations())
+	}, stateChecks(), fixedChildren(), classifiers(), families(), leaves(), stoppedStates(), ownerStates(), recreations(), Facts())
 }
