@@ -83,15 +83,16 @@ func TestDrops(t *testing.T) {
 }
 
 // TestDropsOf shows what the PUT of each mode takes away. before is what Azure showed
-// after the last PUT, "" for a resource that Armature did not write yet.
+// after the last PUT, "" for a resource that Armature did not write yet; applied is the body
+// of that PUT if it was not desired.
 //
 //guard:removals-are-named
 func TestDropsOf(t *testing.T) {
-	const storage, document = "Microsoft.Storage/storageAccounts", "Microsoft.DocumentDB/databaseAccounts"
+	const storage, document, subnet = "Microsoft.Storage/storageAccounts", "Microsoft.DocumentDB/databaseAccounts", "Microsoft.Network/virtualNetworks/subnets"
 	cases := map[string]struct {
-		reason, resourceType, version, desired, before, now string
-		merge, replace, adopted                             bool
-		want                                                []string
+		reason, resourceType, version, desired, applied, before, now string
+		merge, replace, adopted                                      bool
+		want                                                         []string
 	}{
 		"kept": {
 			reason: "the default keeps values", resourceType: storage, version: "2023-01-01",
@@ -139,6 +140,26 @@ func TestDropsOf(t *testing.T) {
 			now:     `{"properties":{"addressSpace":{"addressPrefixes":["10.1.0.0/16","10.0.0.0/16"]},"dhcpOptions":{"dnsServers":["10.0.0.5"]}}}`,
 			want:    []string{"properties.addressSpace.addressPrefixes[0]"},
 		},
+		"values of the service in items without a key": {
+			reason: "they are there again after the PUT", resourceType: subnet, version: "2023-09-01",
+			desired: `{"properties":{"addressPrefix":"10.0.0.0/24","serviceEndpoints":[{"service":"Microsoft.Storage"}]}}`,
+			before:  `{"properties":{"addressPrefix":"10.0.0.0/24","serviceEndpoints":[{"service":"Microsoft.Storage","locations":["*"]}]}}`,
+			now:     `{"properties":{"addressPrefix":"10.0.1.0/24","serviceEndpoints":[{"service":"Microsoft.Storage","locations":["*"]}]}}`,
+		},
+		"values of others in items without a key": {
+			reason: "the service had set another value", resourceType: subnet, version: "2023-09-01",
+			desired: `{"properties":{"addressPrefix":"10.0.0.0/24","serviceEndpoints":[{"service":"Microsoft.Storage"}]}}`,
+			before:  `{"properties":{"addressPrefix":"10.0.0.0/24","serviceEndpoints":[{"service":"Microsoft.Storage","locations":["*"]}]}}`,
+			now:     `{"properties":{"addressPrefix":"10.0.1.0/24","serviceEndpoints":[{"service":"Microsoft.Storage","locations":["westus"]}]}}`,
+			want:    []string{"properties.serviceEndpoints[0].locations"},
+		},
+		"values of the service in items that move": {
+			reason: "an item without a key has no place of its own", resourceType: subnet, version: "2023-09-01",
+			desired: `{"properties":{"serviceEndpoints":[{"service":"Microsoft.Sql"},{"service":"Microsoft.Storage"}]}}`,
+			applied: `{"properties":{"serviceEndpoints":[{"service":"Microsoft.Storage"}]}}`,
+			before:  `{"properties":{"serviceEndpoints":[{"service":"Microsoft.Storage","locations":["*"]}]}}`,
+			now:     `{"properties":{"serviceEndpoints":[{"service":"Microsoft.Storage","locations":["*"]}]}}`,
+		},
 		"children": {
 			reason: "subnets are kept as children", resourceType: "Microsoft.Network/virtualNetworks", version: "2023-09-01",
 			desired: `{"properties":{"subnets":[{"name":"a"}],"enableDdosProtection":true}}`, now: `{"properties":{"subnets":[{"name":"a"},{"name":"b"}],"enableDdosProtection":false}}`,
@@ -149,9 +170,13 @@ func TestDropsOf(t *testing.T) {
 			opts := drift.Options{Type: c.resourceType, APIVersion: c.version, Key: []byte("key"), KeepOthers: !c.merge && !c.replace, Merge: c.merge}
 			desired := body(t, []byte(c.desired))
 			if c.before != "" {
+				applied := c.applied
+				if applied == "" {
+					applied = c.desired
+				}
 				after := opts
 				after.Put, after.Sent = !c.adopted, !c.adopted
-				opts.Baseline = stored(t, drift.NewBaseline(desired, body(t, []byte(c.before)), after))
+				opts.Baseline = stored(t, drift.NewBaseline(body(t, []byte(applied)), body(t, []byte(c.before)), after))
 			}
 			if diff := cmp.Diff(c.want, drift.DropsOf(desired, body(t, []byte(c.now)), opts).Paths); diff != "" {
 				t.Errorf("%s (-want +got)\n%s", c.reason, diff)

@@ -37,9 +37,24 @@ func (h hasher) sum(value any) string {
 // masks, so only its presence counts.
 func (h hasher) leaf(value any, path resource.Path) pathHash {
 	if resource.Masked(value) || resource.SecretName(path[len(path)-1].Name) {
-		return hashPath(path.With(resource.Step{Name: "= secret"}))
+		return placeholderHash(path)
 	}
-	return hashPath(path.With(resource.Step{Name: "=" + h.sum(value)}))
+	return hashValue(path, h.sum(value))
+}
+
+// placeholderHash is the hash of a secret at a path, whose value a GET does not show.
+func placeholderHash(path resource.Path) pathHash { return hashValue(path, " secret") }
+
+// hashValue returns the hash of a path with a value. An item without a key has no place of
+// its own: the same value in another item of its list has the same hash.
+func hashValue(path resource.Path, value string) pathHash {
+	at := path.With(resource.Step{Name: "=" + value})
+	for i, step := range at {
+		if step.IsIndex {
+			at[i] = resource.Step{Any: true}
+		}
+	}
+	return hashPath(at)
 }
 
 // secrets returns the keyed hash of the values behind the $secret references of a

@@ -141,8 +141,8 @@ type keptItems struct {
 func (k *keeper) items(desired, others []any, path resource.Path) keptItems {
 	result := keptItems{members: map[int]map[string]any{}}
 	pairs := k.subject.pair(path, desired, others)
-	if pairs.Key == "" {
-		return result
+	if pairs.Key == "" && k.own == nil {
+		return result // a guess is good enough for a record, not for a PUT
 	}
 	for i, at := range pairs.At {
 		if at < 0 {

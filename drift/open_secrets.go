@@ -209,11 +209,6 @@ func carriesValue(lists [][]types.Property, secret string, observed map[string]a
 	return false
 }
 
-// placeholderHash is the hash of a placeholder at a path in Baseline.Unstated.
-func placeholderHash(path resource.Path) pathHash {
-	return hashPath(path.With(resource.Step{Name: "= secret"}))
-}
-
 // Complete sets the secret to the text at a path of a response, in the form of types.Walk,
 // and reports whether it did. In lists of the response the item counts that agrees with the
 // object in the payload, if it is the only one.

@@ -93,8 +93,8 @@ func (c *leafCollector) value(payload, desired any, stated bool, path resource.P
 
 // leaf adds a value that desired does not state.
 func (c *leafCollector) leaf(value any, path resource.Path) {
-	leaf := Leaf{Path: path, Value: value, hash: hashPath(path.With(resource.Step{Name: "=" + c.hash.sum(value)}))}
-	leaf.Own, leaf.Refused = c.own.hasHash(leaf.hash), c.refused.hasHash(leaf.hash)
+	leaf := Leaf{Path: path, Value: value, hash: hashValue(path, c.hash.sum(value))}
+	leaf.Own, leaf.Refused = c.own.hasHash(c.hash.leaf(value, path)), c.refused.hasHash(leaf.hash)
 	c.unstated = append(c.unstated, leaf)
 }
 
