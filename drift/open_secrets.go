@@ -174,18 +174,6 @@ func maskedSecrets(desired, observed map[string]any, opts Options) []resource.Pa
 	return paths
 }
 
-// With returns the set with more paths.
-func (s PathSet) With(paths ...resource.Path) PathSet {
-	depths := map[pathHash]int{}
-	for known := s.decoded(); len(known) >= len(pathHash{}); known = known[len(pathHash{}):] {
-		depths[pathHash(known[:len(pathHash{})])] = 0
-	}
-	for _, path := range paths {
-		depths[hashPath(path)] = len(path)
-	}
-	return newPathSet(depths, maxUnstated)
-}
-
 // carriesValue reports whether an object shows another member that has the value of the
 // secret: a plain value, or a reference or an identity with which the service reads it.
 func carriesValue(lists [][]types.Property, secret string, observed map[string]any) bool {

@@ -164,24 +164,6 @@ func removeAt(value any, path resource.Path) any {
 	return value
 }
 
-// without returns the set without the leaves of values.
-func (s PathSet) without(values []Leaf) PathSet {
-	if len(values) == 0 {
-		return s
-	}
-	gone := map[pathHash]bool{}
-	for _, v := range values {
-		leaves(v.Value, v.Path, func(path resource.Path) { gone[hashPath(path)] = true })
-	}
-	rest := map[pathHash]int{}
-	for at := s.decoded(); len(at) > 0; at = at[len(pathHash{}):] {
-		if hash := pathHash(at[:len(pathHash{})]); !gone[hash] {
-			rest[hash] = 0
-		}
-	}
-	return newPathSet(rest, len(rest))
-}
-
 // leaves visits the paths of the leaves of a value, and the value's own.
 func leaves(value any, path resource.Path, visit func(resource.Path)) {
 	visit(path)

@@ -1,0 +1,128 @@
+package drift
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// pathHash is the hash of a path in a PathSet.
+type pathHash [6]byte
+
+// hashPath returns the hash of a path, which is equal for all spellings of it.
+func hashPath(path resource.Path) pathHash {
+	var b strings.Builder
+	for _, step := range path {
+		switch {
+		case step.Key != "":
+			b.WriteString("[" + strings.ToLower(step.Key) + "=" + resource.NormalKey(step.Key, step.Value))
+		case step.IsIndex:
+			fmt.Fprintf(&b, "[%d", step.Index)
+		default:
+			b.WriteString("." + strings.ToLower(step.Name))
+		}
+		b.WriteByte(0)
+	}
+	sum := sha256.Sum256([]byte(b.String()))
+	return pathHash(sum[:6])
+}
+
+// placeholderHash is the hash of a secret at a path, whose value a GET does not show.
+func placeholderHash(path resource.Path) pathHash { return hashValue(path, " secret") }
+
+// hashValue returns the hash of a path with a value. An item without a key has no place of
+// its own: the same value in another item of its list has the same hash.
+func hashValue(path resource.Path, value string) pathHash {
+	at := path.With(resource.Step{Name: "=" + value})
+	for i, step := range at {
+		if step.IsIndex {
+			at[i] = resource.Step{Any: true}
+		}
+	}
+	return hashPath(at)
+}
+
+// PathSet is a set of paths: their sorted 6-byte hashes, in base64.
+type PathSet string
+
+// newPathSet returns a set of at most limit paths, of the smallest depths first.
+// The values of the map are the depths.
+func newPathSet(depths map[pathHash]int, limit int) PathSet {
+	hashes := make([]pathHash, 0, len(depths))
+	for hash := range depths {
+		hashes = append(hashes, hash)
+	}
+	before := func(a, b pathHash) bool { return bytes.Compare(a[:], b[:]) < 0 }
+	if len(hashes) > limit {
+		sort.Slice(hashes, func(i, j int) bool {
+			a, b := depths[hashes[i]], depths[hashes[j]]
+			return a < b || a == b && before(hashes[i], hashes[j])
+		})
+		hashes = hashes[:limit]
+	}
+	sort.Slice(hashes, func(i, j int) bool { return before(hashes[i], hashes[j]) })
+	raw := make([]byte, 0, len(hashes)*len(pathHash{}))
+	for _, hash := range hashes {
+		raw = append(raw, hash[:]...)
+	}
+	return PathSet(base64.RawStdEncoding.EncodeToString(raw))
+}
+
+// decoded returns the set in searchable form; an invalid text is an empty set.
+func (s PathSet) decoded() decodedSet {
+	raw, err := base64.RawStdEncoding.DecodeString(string(s))
+	if err != nil || len(raw)%len(pathHash{}) != 0 {
+		return nil
+	}
+	return raw
+}
+
+// With returns the set with more paths.
+func (s PathSet) With(paths ...resource.Path) PathSet {
+	depths := map[pathHash]int{}
+	for known := s.decoded(); len(known) >= len(pathHash{}); known = known[len(pathHash{}):] {
+		depths[pathHash(known[:len(pathHash{})])] = 0
+	}
+	for _, path := range paths {
+		depths[hashPath(path)] = len(path)
+	}
+	return newPathSet(depths, maxUnstated)
+}
+
+// without returns the set without the leaves of values.
+func (s PathSet) without(values []Leaf) PathSet {
+	if len(values) == 0 {
+		return s
+	}
+	gone := map[pathHash]bool{}
+	for _, v := range values {
+		leaves(v.Value, v.Path, func(path resource.Path) { gone[hashPath(path)] = true })
+	}
+	rest := map[pathHash]int{}
+	for at := s.decoded(); len(at) > 0; at = at[len(pathHash{}):] {
+		if hash := pathHash(at[:len(pathHash{})]); !gone[hash] {
+			rest[hash] = 0
+		}
+	}
+	return newPathSet(rest, len(rest))
+}
+
+type decodedSet []byte
+
+func (s decodedSet) has(path resource.Path) bool {
+	if len(s) == 0 {
+		return false
+	}
+	return s.hasHash(hashPath(path))
+}
+
+func (s decodedSet) hasHash(hash pathHash) bool {
+	const size = len(hash)
+	at := sort.Search(len(s)/size, func(i int) bool { return bytes.Compare(s[i*size:(i+1)*size], hash[:]) >= 0 })
+	return at < len(s)/size && bytes.Equal(s[at*size:(at+1)*size], hash[:])
+}
