@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
@@ -169,7 +170,7 @@ func (i *importing) unlisted(ctx context.Context, list ImportList, heartbeat *he
 	switch {
 	case arm.IsAbsent(err):
 		return nil
-	case isResponse && isDiagnostics(list.Type) && strings.EqualFold(failure.Code, codeNoDiagnostics):
+	case isResponse && i.Registry.Facts(list.Type).List.At == extensions.ListAtResources && strings.EqualFold(failure.Code, codeNoDiagnostics):
 		i.withoutDiagnostics.Store(strings.ToLower(i.in.ID.Type()), true)
 		return nil
 	case isResponse && !isRepeatable(err) && isNotListable(err):

@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/armature-io/armature/extensions"
@@ -8,41 +9,10 @@ import (
 	"github.com/armature-io/armature/types"
 )
 
-const (
-	// descendants is the collection of the management groups and subscriptions below a
-	// management group, at all levels.
-	// Source: https://learn.microsoft.com/rest/api/managementgroups/management-groups/get-descendants
-	descendants = "descendants"
-	// diagnosticSettings are listed for each resource; the only stable version has another
-	// form, with one setting of a fixed name.
-	diagnosticSettings           = "Microsoft.Insights/diagnosticSettings"
-	diagnosticSettingsAPIVersion = "2021-05-01-preview"
-)
-
-// scopeList is a list of extension resources that ARM has for a scope: it contains those
-// at the scope and below it.
-type scopeList struct {
-	resourceType, filter string
-	// containers is set where only containers have the list.
-	containers bool
-}
-
-// scopeLists are the extension resources that an import looks for at its root. Built-in
-// definitions are the same everywhere and left out by the filter.
-// Source: https://learn.microsoft.com/rest/api/authorization and /rest/api/policy
-var scopeLists = []scopeList{
-	{resourceType: "Microsoft.Authorization/locks"},
-	{resourceType: "Microsoft.Authorization/roleAssignments"},
-	{resourceType: "Microsoft.Authorization/policyAssignments", containers: true},
-	{resourceType: "Microsoft.Authorization/policyExemptions", containers: true},
-	{resourceType: "Microsoft.Authorization/policyDefinitions", filter: "policyType eq 'Custom'", containers: true},
-	{resourceType: "Microsoft.Authorization/policySetDefinitions", filter: "policyType eq 'Custom'", containers: true},
-	{resourceType: "Microsoft.Authorization/roleDefinitions", filter: "type eq 'CustomRole'", containers: true},
-}
-
-func isDiagnostics(resourceType string) bool {
-	return strings.EqualFold(resourceType, diagnosticSettings)
-}
+// descendants is the collection of the management groups and subscriptions below a
+// management group, at all levels.
+// Source: https://learn.microsoft.com/rest/api/managementgroups/management-groups/get-descendants
+const descendants = "descendants"
 
 // lists returns the lists that show what is in the resource or scope, in an order that
 // is always the same, and records the collections that have none.
@@ -99,36 +69,47 @@ func (i *importing) childLists() []ImportList {
 			lists = append(lists, ImportList{Collection: segment, Type: i.in.ID.Type() + "/" + segment, APIVersion: i.version})
 		}
 	}
-	if _, none := i.withoutDiagnostics.Load(strings.ToLower(i.in.ID.Type())); !none && !isExtension(i.in.ID) {
-		lists = append(lists, ImportList{Collection: "providers/" + diagnosticSettings, Type: diagnosticSettings, APIVersion: diagnosticSettingsAPIVersion})
+	for _, list := range i.Registry.ExtensionLists(extensions.ListAtResources) {
+		if _, none := i.withoutDiagnostics.Load(strings.ToLower(i.in.ID.Type())); !none && !i.isExtension() {
+			lists = append(lists, extensionList(list))
+		}
 	}
 	return lists
 }
 
 // rootLists returns the lists of extension resources at the root of the import.
 func (i *importing) rootLists() []ImportList {
-	var lists []ImportList
-	isGroup := strings.EqualFold(i.in.ID.Type(), resource.TypeResourceGroup)
-	for _, list := range scopeLists {
-		definition := list.filter != ""
-		if list.containers && !i.in.ID.IsContainer() || definition && isGroup {
-			continue
+	at := []extensions.ListScope{extensions.ListAtAnyScope}
+	if i.in.ID.IsContainer() {
+		at = append(at, extensions.ListAtContainers)
+		if !strings.EqualFold(i.in.ID.Type(), resource.TypeResourceGroup) {
+			at = append(at, extensions.ListAboveGroups)
 		}
-		lists = append(lists, ImportList{
-			Collection: "providers/" + list.resourceType, Type: list.resourceType, APIVersion: types.Newest(list.resourceType), Filter: list.filter,
-		})
 	}
 	if strings.EqualFold(i.in.ID.Type(), resource.TypeSubscription) {
-		lists = append(lists, ImportList{Collection: "providers/" + diagnosticSettings, Type: diagnosticSettings, APIVersion: diagnosticSettingsAPIVersion})
+		at = append(at, extensions.ListAtResources)
+	}
+	var lists []ImportList
+	for _, list := range i.Registry.ExtensionLists(at...) {
+		lists = append(lists, extensionList(list))
 	}
 	return lists
 }
 
-// isExtension reports whether a resource is attached to another one, or to a scope, by its
-// provider: locks, role assignments and settings have none of their own.
-func isExtension(id resource.ID) bool {
+// extensionList returns the list of an extension type at a resource or scope.
+func extensionList(entry extensions.Entry) ImportList {
+	list := entry.Facts.List
+	return ImportList{
+		Collection: "providers/" + entry.Type, Type: entry.Type, APIVersion: cmp.Or(list.APIVersion, types.Newest(entry.Type)), Filter: list.Filter,
+	}
+}
+
+// isExtension reports whether the resource is attached to another one, or is of a type that
+// has no diagnostic settings.
+func (i *importing) isExtension() bool {
+	id := i.in.ID
 	owner := id.Owner()
-	return !owner.IsZero() && !owner.IsContainer() && !id.IsChild() || strings.EqualFold(id.Provider(), "Microsoft.Authorization")
+	return !owner.IsZero() && !owner.IsContainer() && !id.IsChild() || i.Registry.Facts(id.Type()).WithoutDiagnostics != ""
 }
 
 // childVersion returns the api-version for a type of child: the version of the parent if

@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -91,15 +94,15 @@ func (a *Activities) PurgeResource(ctx context.Context, in PurgeResourceInput) (
 // purge looks for what Azure keeps of the resource and requests its purge once.
 func (a *Activities) purge(ctx context.Context, in PurgeResourceInput) (PurgeResourceResult, error) {
 	id := in.Desired.ID
-	way, found := purgeWayOf(id.Type())
-	if !found || way.parameter != "" {
+	way := a.Registry.Facts(id.Type()).Purge
+	if !way.Known() || way.Parameter != "" {
 		return PurgeResourceResult{Verdict: resource.Proceed("purged with the DELETE")}, nil
 	}
-	kept, err := way.kept(id, locationOf(in.Desired))
+	kept, err := way.Kept(id, locationOf(in.Desired))
 	if err != nil {
 		return PurgeResourceResult{Verdict: resource.Proceed("not purged: its manifest states no location")}, nil //nolint:nilerr // nothing else would change that
 	}
-	body, err := a.Client.Get(ctx, kept, way.apiVersion)
+	body, err := a.Client.Get(ctx, kept, way.APIVersion)
 	if failure, ok := errors.AsType[*arm.Error](err); ok && failure.Status == http.StatusNotFound {
 		if !in.Sent && a.now(ctx).Sub(in.Since) < keptVisibleAfter {
 			return PurgeResourceResult{Verdict: waitForPurge("Azure does not show the deleted resource yet")}, nil
@@ -112,13 +115,13 @@ func (a *Activities) purge(ctx context.Context, in PurgeResourceInput) (PurgeRes
 	if err != nil {
 		return PurgeResourceResult{}, err
 	}
-	if verdict, decided := way.decide(id, body.Body, in.Sent); decided {
+	if verdict, decided := decidePurge(way, id, body.Body, in.Sent); decided {
 		return PurgeResourceResult{Verdict: verdict}, nil
 	}
-	if way.action != "" {
-		_, err = a.Client.Post(ctx, kept, way.action, way.apiVersion, nil)
+	if way.Action != "" {
+		_, err = a.Client.Post(ctx, kept, way.Action, way.APIVersion, nil)
 	} else {
-		_, err = a.Client.Delete(ctx, kept, way.apiVersion)
+		_, err = a.Client.Delete(ctx, kept, way.APIVersion)
 	}
 	if failure, ok := errors.AsType[*arm.Error](err); ok && failure.Status == http.StatusConflict {
 		return PurgeResourceResult{Verdict: waitForPurge("another operation on the deleted resource is in progress")}, nil
@@ -129,19 +132,19 @@ func (a *Activities) purge(ctx context.Context, in PurgeResourceInput) (PurgeRes
 	return PurgeResourceResult{Verdict: waitForPurge("Azure accepted the purge"), Sent: true}, nil
 }
 
-// decide returns the verdict where what Azure keeps is not to be purged: it is that of
-// another resource, it is protected, or its purge is in progress.
-func (w purgeWay) decide(id resource.ID, body []byte, sent bool) (resource.Verdict, bool) {
+// decidePurge returns the verdict if the kept resource is not to be purged: it has another
+// ID, it is protected, or its purge is in progress.
+func decidePurge(way extensions.Purge, id resource.ID, body []byte, sent bool) (resource.Verdict, bool) {
 	var found struct {
 		Properties map[string]any `json:"properties"`
 	}
 	if err := json.Unmarshal(body, &found); err != nil {
 		return resource.Proceed("not purged: Azure returned no JSON for the deleted resource"), true
 	}
-	original, _ := found.Properties[w.original].(string)
+	original, _ := found.Properties[way.Original].(string)
 	until, _ := found.Properties["scheduledPurgeDate"].(string)
 	switch {
-	case w.original != "" && !strings.EqualFold(original, id.String()):
+	case way.Original != "" && !strings.EqualFold(original, id.String()):
 		return resource.Proceed("not purged: the deleted resource of this name is " + original), true
 	case found.Properties["purgeProtectionEnabled"] == true:
 		return resource.Proceed(strings.TrimSpace("not purged: it has purge protection " + until)), true
@@ -169,11 +172,37 @@ func locationOf(desired resource.Desired) string {
 
 // checkPurge blocks the deletion of a type for which no purge is known, where the
 // manifest states one: the user relies on it.
-func checkPurge(desired resource.Desired) *resource.Verdict {
-	if _, found := purgeWayOf(desired.ID.Type()); found || !desired.Deletion.Purge {
+func (a *Activities) checkPurge(desired resource.Desired) *resource.Verdict {
+	if a.Registry.Facts(desired.ID.Type()).Purge.Known() || !desired.Deletion.Purge {
 		return nil
 	}
 	return new(resource.Fail(resource.ReasonFailed, resource.RetryVerySlow, fmt.Sprintf(
 		"the manifest of %s states reconcile.delete.purge, and no purge of %s is known; remove that and apply, then delete again",
 		desired.ID.Short(), desired.ID.Type())))
+}
+
+// deleteQuery returns the parameters of the DELETE of a resource: the parameters of its manifest,
+// and the one that purges at once.
+func (a *Activities) deleteQuery(desired resource.Desired) map[string]string {
+	query := maps.Clone(desired.Deletion.Query)
+	if parameter := a.Registry.Facts(desired.ID.Type()).Purge.Parameter; parameter != "" && desired.Deletion.Purge {
+		if query == nil {
+			query = map[string]string{}
+		}
+		query[parameter] = "true"
+	}
+	return query
+}
+
+// deletionText returns what the manifest adds to a DELETE, "" for nothing.
+func (a *Activities) deletionText(desired resource.Desired) string {
+	query := a.deleteQuery(desired)
+	if len(query) == 0 {
+		return ""
+	}
+	parameters := make([]string, 0, len(query))
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		parameters = append(parameters, name+"="+query[name])
+	}
+	return ", sent with " + strings.Join(parameters, "&") + " (reconcile.delete)"
 }

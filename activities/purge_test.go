@@ -165,28 +165,6 @@ func TestDeleteParameters(t *testing.T) {
 	}
 }
 
-// TestPurgeTable verifies that the types and the paths of the table are published.
-func TestPurgeTable(t *testing.T) {
-	t.Parallel()
-	for key, way := range purgeWays() {
-		if _, published := types.Spelled(key); !published || way.source == "" {
-			t.Errorf("%s: published %t, source %q", key, published, way.source)
-		}
-		if way.parameter != "" {
-			continue
-		}
-		kept, err := way.kept(id(t, groupText+"/providers/"+key+"/n"), "West US 2")
-		if err != nil {
-			t.Fatal(err)
-		}
-		versions := types.Versions(kept.Type())
-		stable := slices.ContainsFunc(versions, func(v string) bool { return !types.Preview(v) })
-		if len(versions) == 0 || stable && !slices.Contains(versions, way.apiVersion) {
-			t.Errorf("%s: %s has the versions %v, not %s", key, kept.Type(), versions, way.apiVersion)
-		}
-	}
-}
-
 // TestPurgeReadsBeforeItRepeats loses the response to a purge: the next attempt reads what
 // Azure keeps, and leaves what belongs to another resource.
 func TestPurgeReadsBeforeItRepeats(t *testing.T) {

@@ -30,7 +30,6 @@ func (p *put) replaces(failure *arm.Error, verdict *resource.Verdict) bool {
 // replaceBlocker returns why a resource is never replaced, "" where nothing prevents it.
 func (a *Activities) replaceBlocker(desired resource.Desired) string {
 	recreation := a.Registry.Recreation(desired.ID.Type())
-	_, keepsName := purgeWayOf(desired.ID.Type())
 	switch {
 	case desired.Policy.PreventsDelete() || desired.Policy.Detaches():
 		return fmt.Sprintf("policy %s allows no DELETE", desired.Policy)
@@ -38,7 +37,7 @@ func (a *Activities) replaceBlocker(desired resource.Desired) string {
 		return "adopt: only creates nothing"
 	case recreation.Default == resource.RecreateNever:
 		return fmt.Sprintf("a new one does not bring back what is lost: %s %s", desired.ID.Type(), recreation.Loss)
-	case keepsName:
+	case a.Registry.Facts(desired.ID.Type()).Purge.Known():
 		return "Azure keeps the name of a deleted one"
 	}
 	return ""

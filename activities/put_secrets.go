@@ -16,13 +16,6 @@ import (
 	"github.com/armature-io/armature/types"
 )
 
-// patchKeepsSecrets are types, in lower case, of which a PATCH keeps the secrets that its
-// body omits, with the page that says so.
-var patchKeepsSecrets = map[string]string{
-	"microsoft.app/containerapps": "learn.microsoft.com/rest/api/containerapps/container-apps/update (JSON Merge Patch)",
-	"microsoft.app/jobs":          "learn.microsoft.com/rest/api/containerapps/jobs/update (JSON Merge Patch)",
-}
-
 // secretsOfOthers completes the secrets that a payload lacks. They are in memory until
 // the PUT only.
 type secretsOfOthers struct {
@@ -119,7 +112,7 @@ func (s *secretsOfOthers) answer(ctx context.Context, list types.SecretList) (ma
 // removes nothing.
 func (s *secretsOfOthers) leaveToPatch(missing []drift.OpenSecret) bool {
 	desired := s.request.Object.Desired
-	if patchKeepsSecrets[strings.ToLower(s.in.Desired.ID.Type())] == "" || s.removesStated() {
+	if s.Registry.Facts(s.in.Desired.ID.Type()).PatchKeepsSecrets == "" || s.removesStated() {
 		return false
 	}
 	for _, secret := range missing {

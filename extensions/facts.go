@@ -22,10 +22,18 @@ type Facts struct {
 	Child Child `yaml:"child"`
 	// BuiltIn are the children that Azure creates with their parent.
 	BuiltIn BuiltIn `yaml:"builtIn"`
+	// Purge purges the deleted resource that Azure keeps.
+	Purge Purge `yaml:"purge"`
+	// List is the list of extension resources that an import requests.
+	List ExtensionList `yaml:"list"`
+	// WithoutDiagnostics marks types without diagnostic settings.
+	WithoutDiagnostics Source `yaml:"withoutDiagnostics"`
+	// PatchKeepsSecrets marks types of which a PATCH keeps the secrets that its body omits.
+	PatchKeepsSecrets Source `yaml:"patchKeepsSecrets"`
 }
 
 // Source names the origin of a fact: a page at learn.microsoft.com/azure, another address, or
-// a recorded response.
+// a recorded response. A fact that is only true or not is true if it has a source.
 type Source string
 
 // Child is the kind of a child resource that comes and goes without a manifest.

@@ -70,3 +70,22 @@ func TestDataFacts(t *testing.T) {
 		}
 	}
 }
+
+// TestPurgePaths: the paths and versions of the ways to purge are published.
+func TestPurgePaths(t *testing.T) {
+	for _, entry := range azure.Facts() {
+		way := entry.Facts.Purge
+		if !way.Known() || way.Parameter != "" {
+			continue
+		}
+		kept, err := way.Kept(mustID(t, groupID+"/providers/"+entry.Type+"/n"), "West US 2")
+		if err != nil {
+			t.Fatal(err)
+		}
+		versions := types.Versions(kept.Type())
+		stable := slices.ContainsFunc(versions, func(v string) bool { return !types.Preview(v) })
+		if len(versions) == 0 || stable && !slices.Contains(versions, way.APIVersion) {
+			t.Errorf("%s: %s has the versions %v, not %s", entry.Type, kept.Type(), versions, way.APIVersion)
+		}
+	}
+}
