@@ -9,7 +9,6 @@ import (
 	"github.com/armature-io/armature/starter/internal/author"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/estate"
 	"github.com/armature-io/armature/starter/internal/importer"
 	"github.com/spf13/cobra"
 )
@@ -139,16 +138,16 @@ func (a *app) importResources(ctx context.Context, inputs []activities.ImportRes
 	if found.Defaults > 0 {
 		a.note("%s left out; --with-defaults writes them", cli.CountOf(found.Defaults, "default value of the services is", "default values of the services are"))
 	}
-	manifests, unlinked := estate.Manifests(found.Found, how.reconcile)
+	manifests, unlinked := importer.Manifests(found.Found, how.reconcile)
 	if unlinked != nil {
 		a.note("the manifests have IDs in place of names: %s", cli.OneLine(unlinked.Error()))
 	}
-	folder := estate.Folder{Path: how.output, Overwrite: how.overwrite, Note: a.note}
+	folder := importer.Folder{Path: how.output, Overwrite: how.overwrite, Note: a.note}
 	written, err := folder.WriteOrPrint(manifests, func(text string) { a.printf("%s", text) }, func(name, path string) { a.printf("%s  %s\n", name, path) })
 	if err != nil {
 		return err
 	}
-	return estate.Close(append(found.Outcomes, written...), how.report, a.note)
+	return importer.Conclude(append(found.Outcomes, written...), how.report, a.note)
 }
 
 // importIDs imports the resources that a conversion has found.

@@ -33,9 +33,10 @@ var layers = [][]string{
 	{"service", "starter/internal/console"},
 	{"starter/internal/cli"},
 	{"starter/internal/backend"},
-	{"starter/internal/explain", "starter/internal/importer", "starter/internal/outputs", "starter/internal/plan", "starter/internal/replay", "starter/internal/report", "starter/internal/screen", "starter/internal/why"},
+	{"starter/internal/explain", "starter/internal/outputs", "starter/internal/plan", "starter/internal/replay", "starter/internal/report", "starter/internal/screen", "starter/internal/why"},
 	{"starter/internal/convert", "starter/internal/schema", "starter/internal/skeleton"},
-	{"starter/internal/author", "starter/internal/wait", "starter/internal/estate", "starter/internal/mover", "starter/internal/prune", "starter/internal/rollout", "starter/internal/source"},
+	{"starter/internal/importer"},
+	{"starter/internal/author", "starter/internal/wait", "starter/internal/mover", "starter/internal/prune", "starter/internal/rollout", "starter/internal/source"},
 	{"starter/internal/applied"},
 	{"worker", "starter"},
 }

@@ -151,7 +151,7 @@ func refused(err error) error {
 func (t Terminal) writeFiles(folder string, files []convert.File) error {
 	for _, file := range files {
 		path := filepath.Join(folder, file.Name)
-		if err := importer.WriteNew(folder, path, file.Text); err != nil {
+		if err := convert.WriteNew(folder, path, file.Text); err != nil {
 			return err
 		}
 		t.printf("%s  %s\n", path, cli.Count(file.Count, "manifest"))

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/starter/internal/importer"
 )
 
 // dropInline removes from bodies the items that are resources of the conversion themselves,
@@ -21,7 +20,7 @@ func (c *conversion) dropInline() {
 				continue
 			}
 			for _, f := range slices.Clone(object.fields) {
-				if importer.IsListOf(f.name, child.id.Type()) {
+				if IsListOf(f.name, child.id.Type()) {
 					c.dropItem(parent, object, f, child.id)
 				}
 			}
@@ -45,4 +44,12 @@ func (c *conversion) dropItem(parent *Resource, object *value, f field, id resou
 	default:
 		object.fields = slices.DeleteFunc(object.fields, func(other field) bool { return other.name == f.name })
 	}
+}
+
+// IsListOf reports whether a property is the list of the parent's children of a type. It is
+// the rule by which package manifest refuses an item that is a manifest too.
+func IsListOf(property, childType string) bool {
+	last := strings.ToLower(childType[strings.LastIndex(childType, "/")+1:])
+	property = strings.ToLower(property)
+	return property == last || property == strings.TrimSuffix(last, "s")+"profiles"
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/starter/internal/importer"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -102,7 +101,7 @@ func (c *conversion) document(r *Resource) (string, error) {
 	if reconcile := c.reconcileOf(r); len(reconcile.Content) > 0 {
 		add("reconcile", reconcile)
 	}
-	text, err := importer.Encode(root, r.comment())
+	text, err := Encode(root, r.comment())
 	if err != nil {
 		return "", fmt.Errorf("write the manifest of %s: %w", r.id, err)
 	}
@@ -204,7 +203,7 @@ func sortBody(body *value) {
 func fileOf(id resource.ID) string {
 	switch {
 	case id.ResourceGroup() != "":
-		return importer.SafeName(id.ResourceGroup(), "group")
+		return SafeName(id.ResourceGroup(), "group")
 	case id.Subscription() != "":
 		return "subscription"
 	}

@@ -62,3 +62,7 @@ func Query(query string, scopes []activities.ImportResourceInput) ([]activities.
 func IsDeep(inputs []activities.ImportResourceInput) bool {
 	return slices.ContainsFunc(inputs, func(in activities.ImportResourceInput) bool { return in.Contents != nil })
 }
+
+// Reconcile is what is written into the section reconcile of every manifest; "" writes
+// nothing. Credential is also the one that the user named for the read.
+type Reconcile struct{ Credential, Adopt, Policy string }

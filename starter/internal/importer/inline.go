@@ -5,15 +5,8 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/convert"
 )
-
-// IsListOf reports whether a property is the list of the parent's children of a type. It is
-// the rule by which package manifest refuses an item that is a manifest too.
-func IsListOf(property, childType string) bool {
-	last := strings.ToLower(childType[strings.LastIndex(childType, "/")+1:])
-	property = strings.ToLower(property)
-	return property == last || property == strings.TrimSuffix(last, "s")+"profiles"
-}
 
 // inlineItems are the names, in lower case, of the items of the lists in a body.
 type inlineItems map[string][]string
@@ -43,7 +36,7 @@ func inlineOf(result activities.ImportResourceResult) inlineItems {
 // have reports whether one of the lists has a child of the resource.
 func (lists inlineItems) have(child resource.ID) bool {
 	for property, names := range lists {
-		if !IsListOf(property, child.Type()) {
+		if !convert.IsListOf(property, child.Type()) {
 			continue
 		}
 		for _, name := range names {

@@ -1,5 +1,6 @@
-// Package importer reads what is in Azure for an import, keeps account of what becomes of
-// each resource, and writes files.
+// Package importer reads what is in Azure for an import, keeps account of every resource,
+// and writes the manifests: their files, and what changed since an earlier import into the
+// same folder. Package convert makes their texts.
 package importer
 
 import (
@@ -65,7 +66,7 @@ func (t task) name() string {
 // walk is the state of one import.
 type walk struct {
 	Reads
-	estate Estate
+	result Result
 	known  map[string]bool
 	// late are children that a flat list names: the list of their parent has precedence,
 	// because it names the api-version of the parent.
@@ -77,7 +78,7 @@ type walk struct {
 }
 
 // All reads the inputs and, if deep is set, what is in them, each resource once.
-func (r Reads) All(ctx context.Context, inputs []activities.ImportResourceInput, deep bool) (Estate, error) {
+func (r Reads) All(ctx context.Context, inputs []activities.ImportResourceInput, deep bool) (Result, error) {
 	w := &walk{Reads: r, known: map[string]bool{}, inline: map[string]inlineItems{}, managed: map[string]string{}}
 	run, number := backend.NewRunID(workflows.ImportIDPrefix), 0
 	var tasks []task
@@ -87,8 +88,8 @@ func (r Reads) All(ctx context.Context, inputs []activities.ImportResourceInput,
 	for level := 1; ; level++ {
 		if tasks = w.unknown(tasks); len(tasks) == 0 {
 			if tasks, w.late = w.unknown(w.notInline(w.late)), nil; len(tasks) == 0 {
-				w.estate.sort()
-				return w.estate, nil
+				w.result.sort()
+				return w.result, nil
 			}
 		}
 		if level > 1 {
@@ -106,9 +107,9 @@ func (r Reads) All(ctx context.Context, inputs []activities.ImportResourceInput,
 		})
 		switch {
 		case errors.Is(err, backend.ErrInterrupted):
-			return Estate{}, cli.Failed("interrupted; an import changes nothing in Azure, and nothing was written")
+			return Result{}, cli.Failed("interrupted; an import changes nothing in Azure, and nothing was written")
 		case err != nil:
-			return Estate{}, err
+			return Result{}, err
 		}
 		number += len(tasks)
 		var next []task
@@ -138,7 +139,7 @@ func (w *walk) unknown(tasks []task) []task {
 // note records what became of the resource that a task read.
 func (w *walk) note(t task, result activities.ImportResourceResult) {
 	add := func(status Status, why string) {
-		w.estate.Outcomes = append(w.estate.Outcomes, Outcome{ID: result.ID, Type: result.ID.Type(), Status: status, Why: cli.OneLine(why)})
+		w.result.Outcomes = append(w.result.Outcomes, Outcome{ID: result.ID, Type: result.ID.Type(), Status: status, Why: cli.OneLine(why)})
 	}
 	old := t.in.Contents != nil && result.Contents == nil && !result.Verdict.Stops()
 	switch {
@@ -161,7 +162,7 @@ func (w *walk) note(t task, result activities.ImportResourceResult) {
 	case statesNothing(result):
 		add(Skipped, "a part of its parent that states nothing of its own, or only defaults")
 	default:
-		w.estate.Found = append(w.estate.Found, result)
+		w.result.Found = append(w.result.Found, result)
 		w.inline[result.ID.Key()] = inlineOf(result)
 	}
 	if old {
@@ -182,7 +183,7 @@ func (w *walk) withoutDefaults(result activities.ImportResourceResult) activitie
 	}
 	if text, err := json.Marshal(kept); err == nil {
 		result.Body = text
-		w.estate.Defaults += len(left)
+		w.result.Defaults += len(left)
 	}
 	return result
 }

@@ -17,7 +17,7 @@ func (w *walk) below(t task, result activities.ImportResourceResult) []task {
 		return w.childrenOf(t, result)
 	}
 	for _, u := range contents.Unlisted {
-		w.estate.unlisted(result.ID, u)
+		w.result.unlisted(result.ID, u)
 	}
 	var tasks []task
 	again := *t.in.Contents
@@ -91,7 +91,7 @@ func (w *walk) notInline(tasks []task) []task {
 func (w *walk) skip(id resource.ID, why string) {
 	if !w.known[id.Key()] {
 		w.known[id.Key()] = true
-		w.estate.Outcomes = append(w.estate.Outcomes, Outcome{ID: id, Type: id.Type(), Status: Skipped, Why: cli.OneLine(why)})
+		w.result.Outcomes = append(w.result.Outcomes, Outcome{ID: id, Type: id.Type(), Status: Skipped, Why: cli.OneLine(why)})
 	}
 }
 

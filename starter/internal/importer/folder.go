@@ -1,6 +1,4 @@
-// Package estate writes the manifests of an import: their texts, their files, and what
-// changed since an earlier import into the same folder.
-package estate
+package importer
 
 import (
 	"bytes"
@@ -18,12 +16,11 @@ import (
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/convert"
-	"github.com/armature-io/armature/starter/internal/importer"
 )
 
 // Manifests returns the manifests of what was read, sorted by ID. Its error is why they have
 // IDs in place of names.
-func Manifests(found []activities.ImportResourceResult, how importer.Reconcile) ([]convert.Manifest, error) {
+func Manifests(found []activities.ImportResourceResult, how Reconcile) ([]convert.Manifest, error) {
 	read := make([]convert.Observed, len(found))
 	for i, result := range found {
 		o := convert.Observed{ID: result.ID, APIVersion: result.APIVersion, OwnerAPIVersion: result.OwnerAPIVersion, Body: result.Body}
@@ -47,12 +44,12 @@ type Folder struct {
 	Note func(format string, args ...any)
 
 	// existing are the manifests in the folder, by the key of their ID.
-	existing map[string]place
+	existing map[string]existingManifest
 	used     map[string]bool
 }
 
-// place is an existing manifest.
-type place struct {
+// existingManifest is an existing manifest.
+type existingManifest struct {
 	file string
 	// alone is set where the file has no other manifest.
 	alone bool
@@ -62,41 +59,41 @@ type place struct {
 // Write writes one file for each manifest, unless the folder has the resource already: a
 // file that states the same stays, and one that states something else is replaced only with
 // Overwrite. It follows no link. done is called with each new or replaced file.
-func (f Folder) Write(manifests []convert.Manifest, done func(name, path string)) ([]importer.Outcome, error) {
+func (f Folder) Write(manifests []convert.Manifest, done func(name, path string)) ([]Outcome, error) {
 	f.used = map[string]bool{}
 	f.read()
-	now, err := load(strings.NewReader(stream(manifests)))
+	now, err := loadSpecs(strings.NewReader(manifestStream(manifests)))
 	if err != nil {
 		f.Note("the manifests do not load together; a plan names what to change: %s", cli.OneLine(err.Error()))
 	}
 	err = nil
-	var outcomes []importer.Outcome
+	var outcomes []Outcome
 	for _, m := range manifests {
-		outcome := importer.Outcome{ID: m.ID, Type: m.ID.Type(), Status: importer.Imported}
+		outcome := Outcome{ID: m.ID, Type: m.ID.Type(), Status: Imported}
 		at, exists := f.existing[m.ID.Key()]
 		switch {
 		case m.Err != nil:
 			continue
 		case !exists:
 			if outcome.File = f.newFile(m.ID); isThere(outcome.File) {
-				outcome.Status, outcome.Why = importer.Differs, outcome.File+" exists and is not a manifest of it; it was kept"
+				outcome.Status, outcome.Why = Differs, outcome.File+" exists and is not a manifest of it; it was kept"
 			} else {
-				err = importer.WriteNew(f.Path, outcome.File, m.Text)
+				err = convert.WriteNew(f.Path, outcome.File, m.Text)
 			}
 		case sameSpec(at.spec, now[m.ID.Key()]):
-			outcome.Status, outcome.File = importer.Unchanged, at.file
+			outcome.Status, outcome.File = Unchanged, at.file
 		case f.Overwrite && at.alone:
 			outcome.File = at.file
 			if err = os.Remove(at.file); err == nil {
-				err = importer.WriteNew(f.Path, at.file, m.Text)
+				err = convert.WriteNew(f.Path, at.file, m.Text)
 			}
 		default:
-			outcome.Status, outcome.File, outcome.Why = importer.Differs, at.file, at.file+" states something else; it was kept"
+			outcome.Status, outcome.File, outcome.Why = Differs, at.file, at.file+" states something else; it was kept"
 		}
 		if err != nil {
 			return nil, err
 		}
-		if outcome.Status == importer.Imported {
+		if outcome.Status == Imported {
 			done(cli.KindAndName(m.ID), outcome.File)
 		}
 		outcomes = append(outcomes, outcome)
@@ -112,33 +109,33 @@ func isThere(path string) bool {
 
 // WriteOrPrint writes into the folder as Write does, or prints all manifests where the folder
 // is "-".
-func (f Folder) WriteOrPrint(manifests []convert.Manifest, printed func(text string), done func(name, path string)) ([]importer.Outcome, error) {
-	var outcomes []importer.Outcome
+func (f Folder) WriteOrPrint(manifests []convert.Manifest, printed func(text string), done func(name, path string)) ([]Outcome, error) {
+	var outcomes []Outcome
 	for _, m := range manifests {
-		outcome := importer.Outcome{ID: m.ID, Type: m.ID.Type(), Status: importer.Imported}
+		outcome := Outcome{ID: m.ID, Type: m.ID.Type(), Status: Imported}
 		if m.Err != nil {
-			outcome.Status, outcome.Why = importer.NotRead, cli.OneLine(m.Err.Error())
+			outcome.Status, outcome.Why = NotRead, cli.OneLine(m.Err.Error())
 		}
 		if m.Err != nil || f.Path == "-" {
 			outcomes = append(outcomes, outcome)
 		}
 	}
 	if f.Path == "-" {
-		printed(stream(manifests))
+		printed(manifestStream(manifests))
 		return outcomes, nil
 	}
 	written, err := f.Write(manifests, done)
 	return append(outcomes, written...), err
 }
 
-// Close prints the closing table and writes the report, "" for none. Its error is that
+// Conclude prints the closing table and writes the report, "" for none. Its error is that
 // something is not in the manifests although Azure has it.
-func Close(outcomes []importer.Outcome, report string, note func(format string, args ...any)) error {
-	importer.SortOutcomes(outcomes)
-	for _, line := range importer.Table(outcomes) {
+func Conclude(outcomes []Outcome, report string, note func(format string, args ...any)) error {
+	SortOutcomes(outcomes)
+	for _, line := range Table(outcomes) {
 		note("%s", line)
 	}
-	note("%s", importer.Summary(outcomes))
+	note("%s", Summary(outcomes))
 	if report != "" {
 		if err := writeReport(report, outcomes); err != nil {
 			return err
@@ -147,9 +144,9 @@ func Close(outcomes []importer.Outcome, report string, note func(format string, 
 	missing, differ := 0, 0
 	for _, o := range outcomes {
 		switch o.Status {
-		case importer.NotRead:
+		case NotRead:
 			missing++
-		case importer.Differs:
+		case Differs:
 			differ++
 		}
 	}
@@ -162,8 +159,8 @@ func Close(outcomes []importer.Outcome, report string, note func(format string, 
 	return nil
 }
 
-// stream returns the manifests as one text.
-func stream(manifests []convert.Manifest) string {
+// manifestStream returns the manifests as one text.
+func manifestStream(manifests []convert.Manifest) string {
 	var texts []string
 	for _, m := range manifests {
 		if m.Err == nil {
@@ -173,8 +170,8 @@ func stream(manifests []convert.Manifest) string {
 	return strings.Join(texts, "---\n")
 }
 
-// load returns the specs of a text, by the key of their ID.
-func load(text *strings.Reader) (map[string]resource.Desired, error) {
+// loadSpecs returns the specs of a text, by the key of their ID.
+func loadSpecs(text *strings.Reader) (map[string]resource.Desired, error) {
 	specs := map[string]resource.Desired{}
 	if text.Len() == 0 {
 		return specs, nil
@@ -188,7 +185,7 @@ func load(text *strings.Reader) (map[string]resource.Desired, error) {
 
 // read reads the manifests that the folder has.
 func (f *Folder) read() {
-	f.existing = map[string]place{}
+	f.existing = map[string]existingManifest{}
 	info, err := os.Stat(f.Path)
 	if err != nil || !info.IsDir() {
 		return
@@ -206,14 +203,14 @@ func (f *Folder) read() {
 	}
 	for _, spec := range set.Resources {
 		file := set.Sources[spec.ID.Key()].File
-		f.existing[spec.ID.Key()] = place{file: file, alone: counts[file] == 1, spec: spec}
+		f.existing[spec.ID.Key()] = existingManifest{file: file, alone: counts[file] == 1, spec: spec}
 	}
 }
 
 // newFile returns a path that no file has: kind and name, and where another resource has that
 // file, a part of the hash of the ID. So it stays the same in the next import.
 func (f *Folder) newFile(id resource.ID) string {
-	name := importer.FileName(id)
+	name := convert.FileName(id)
 	path := filepath.Join(f.Path, name+".yaml")
 	if f.used[path] || f.has(path) {
 		sum := sha256.Sum256([]byte(id.Key()))
@@ -253,10 +250,10 @@ func canonical(raw json.RawMessage) []byte {
 }
 
 // writeReport writes every outcome as JSON into a new file.
-func writeReport(path string, outcomes []importer.Outcome) error {
+func writeReport(path string, outcomes []Outcome) error {
 	text, err := json.MarshalIndent(outcomes, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encode the report: %w", err)
 	}
-	return importer.WriteNew(filepath.Dir(path), path, string(text)+"\n")
+	return convert.WriteNew(filepath.Dir(path), path, string(text)+"\n")
 }

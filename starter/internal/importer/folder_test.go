@@ -1,4 +1,4 @@
-package estate
+package importer
 
 import (
 	"encoding/json"
@@ -9,10 +9,7 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/starter/internal/importer"
 )
-
-const subscription = "/subscriptions/11111111-2222-3333-4444-555555555555"
 
 // routes returns route tables of the same name in resource groups.
 func routes(t *testing.T, groups ...string) []activities.ImportResourceResult {
@@ -31,7 +28,7 @@ func routes(t *testing.T, groups ...string) []activities.ImportResourceResult {
 // write writes manifests and returns "status file" of each, by group.
 func write(t *testing.T, folder string, found []activities.ImportResourceResult) map[string]string {
 	t.Helper()
-	manifests, err := Manifests(found, importer.Reconcile{Adopt: "as-is", Policy: "observe"})
+	manifests, err := Manifests(found, Reconcile{Adopt: "as-is", Policy: "observe"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,11 +91,11 @@ func TestManifestsNameEachOther(t *testing.T) {
 		found(two+"routeTables/same", `{"location":"westus2"}`),
 		found(one+"routeTables/same", `{"location":"westus2"}`),
 		found(one+"routeTables/same/routes/r", `{"properties":{"addressPrefix":"10.0.0.0/8","nextHopType":"None"}}`),
-	}, importer.Reconcile{})
+	}, Reconcile{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := stream(manifests)
+	text := manifestStream(manifests)
 	for want, reason := range map[string]string{
 		"name: net\nowner: one\n":           "a group of the import is named",
 		"name: web\nowner: guard\n":         "a parent is named",

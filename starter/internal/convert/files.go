@@ -1,4 +1,4 @@
-package importer
+package convert
 
 import (
 	"errors"
@@ -50,7 +50,3 @@ func SafeName(text, otherwise string) string {
 	}
 	return name[:min(len(name), maxFileName)]
 }
-
-// Reconcile is what is written into the section reconcile of every manifest; "" writes
-// nothing. Credential is also the one that the user named for the read.
-type Reconcile struct{ Credential, Adopt, Policy string }

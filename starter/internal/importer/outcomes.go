@@ -37,8 +37,8 @@ type Outcome struct {
 	File string `json:"file,omitempty"`
 }
 
-// Estate is what an import found.
-type Estate struct {
+// Result is what an import found.
+type Result struct {
 	// Found are the resources to write, by ID.
 	Found []activities.ImportResourceResult
 	// Outcomes are what became of everything else, by ID.
@@ -47,7 +47,7 @@ type Estate struct {
 	Defaults int
 }
 
-func (e *Estate) sort() {
+func (e *Result) sort() {
 	slices.SortStableFunc(e.Found, func(a, b activities.ImportResourceResult) int { return strings.Compare(a.ID.Key(), b.ID.Key()) })
 	SortOutcomes(e.Outcomes)
 }
@@ -60,7 +60,7 @@ func SortOutcomes(all []Outcome) {
 }
 
 // unlisted records a collection of a resource that was not listed.
-func (e *Estate) unlisted(parent resource.ID, u activities.UnlistedCollection) {
+func (e *Result) unlisted(parent resource.ID, u activities.UnlistedCollection) {
 	outcome := Outcome{ID: parent, Type: u.Type, Status: NotListed, Why: cli.OneLine(u.Why)}
 	if u.Refused {
 		outcome.Status = NotRead
