@@ -173,7 +173,7 @@ fuzz: ## fuzz texts of imports, plan files and the output of the CLI, FUZZTIME e
 	$(GO) test -run '^$$' -fuzz '^FuzzObserved$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 ./starter/internal/convert
 	$(GO) test -run '^$$' -fuzz '^FuzzConvert$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 ./starter/internal/convert
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 ./starter/internal/plan
-	$(GO) test -run '^$$' -fuzz '^FuzzWriter$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 ./starter/internal/console
+	$(GO) test -run '^$$' -fuzz '^FuzzWriter$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 ./starter/internal/cli
 	$(GO) test -run '^$$' -fuzz '^FuzzOutput$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 ./starter
 	$(GO) test -run '^$$' -fuzz '^FuzzReport$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 ./starter
 

@@ -15,7 +15,6 @@ import (
 	"github.com/armature-io/armature/starter/internal/author"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/console"
 	"github.com/armature-io/armature/starter/internal/screen"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
@@ -38,7 +37,7 @@ type app struct {
 	terminal, interactive bool
 	color                 bool
 	// ink marks what only Armature may write. run sets it.
-	ink console.Ink
+	ink cli.Ink
 	// size returns the width and height of the terminal in characters.
 	size        func() (width, height int)
 	environment cli.Environment
@@ -133,20 +132,20 @@ func run(ctx context.Context, a *app, args []string) int {
 	defer a.disconnect()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	a.ink = console.NewInk()
-	out, errs := console.NewWriter(a.out, a.ink), console.NewWriter(a.err, a.ink)
+	a.ink = cli.NewInk()
+	out, errs := cli.NewWriter(a.out, a.ink), cli.NewWriter(a.err, a.ink)
 	defer func(in io.Reader, out, err io.Writer) { a.in, a.out, a.err = in, out, err }(a.in, a.out, a.err)
-	a.in, a.out, a.err = console.Reader(ctx, a.in), out, errs
+	a.in, a.out, a.err = cli.NewReader(ctx, a.in), out, errs
 	root := a.rootCommand()
 	root.SetArgs(args)
 	ctx, a.trace = backend.BeginTrace(ctx, a.options.version(), a.environment, a.note)
 	command, err := root.ExecuteContextC(ctx)
-	err = console.Interrupted(ctx, err)
+	err = cli.Interrupted(ctx, err)
 	a.trace.End(command.CommandPath(), a.open != nil, cli.ExitCode(err))
 	if err != nil && err.Error() != "" {
 		a.note("%s: %s", root.Name(), cli.CommandErrorText(root, err))
 	}
-	return console.Conclude(ctx, cli.ExitCode(err), err == nil || errors.Is(err, errChanges), out, errs)
+	return cli.Conclude(ctx, cli.ExitCode(err), err == nil || errors.Is(err, errChanges), out, errs)
 }
 
 func (a *app) rootCommand() *cobra.Command {
@@ -230,7 +229,7 @@ func (a *app) printf(format string, args ...any) { fmt.Fprintf(a.out, format, ar
 
 // isClosed reports whether the output cannot be written any more; run reports why.
 func (a *app) isClosed() bool {
-	out, ok := a.out.(*console.Writer)
+	out, ok := a.out.(*cli.Writer)
 	return ok && out.Err() != nil
 }
 

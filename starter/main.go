@@ -10,7 +10,7 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/armature-io/armature/starter/internal/console"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/interceptor"
@@ -43,5 +43,5 @@ func (o Options) version() string { return cmp.Or(o.Version, "dev") }
 // Main runs the command line args, without the program's name, and returns its exit code.
 // The first SIGINT or SIGTERM cancels the command.
 func Main(args []string, options Options) int {
-	return console.Main(func(ctx context.Context) int { return run(ctx, newApp(options), args) })
+	return cli.Main(func(ctx context.Context) int { return run(ctx, newApp(options), args) })
 }

@@ -29,7 +29,7 @@ func attacks() []Row {
 		held("aliases, brackets and levels in manifests", "dev/attack TestManifestBombs", "manifest TestBodyIssues", "manifest FuzzLoad"),
 		held("devices and pipes as manifests", "dev/attack TestSpecialFiles", "internal/regular TestReadRegularFilesOnly"),
 		held("names in an import", "dev/attack TestImportedNames", "starter/internal/convert TestManifestIsOneDocument"),
-		held("control characters on a terminal", "dev/attack TestErrorTexts", "dev/attack TestUntrustedManifests", "starter/internal/console TestWriterDropsWhatActsOnATerminal"),
+		held("control characters on a terminal", "dev/attack TestErrorTexts", "dev/attack TestUntrustedManifests", "starter/internal/cli TestWriterDropsWhatActsOnATerminal"),
 		held("Markdown in the page of the Web UI", "dev/attack TestErrorTexts", "workflows TestPlain"),
 		held("bombs in rules", "extensions/rules TestCostIsBounded"),
 		held("foreign origins and bombs at the codec server", "payload TestHandlerOrigins", "payload TestRequestsAreBounded"),

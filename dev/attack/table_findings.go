@@ -27,7 +27,7 @@ func findings() []Row {
 		held("clock skew writes twice", "dev/e2e TestClocksOfWorkers", "activities TestClocksOfWorkersDiffer", "activities TestTwoWorkersAndTheirClocks"),
 		held("a terminated freeze lets writes go", "dev/e2e TestFreezeFailsClosed", "fleet TestFrozen"),
 		held("one request ends the codec server", "dev/e2e TestGuardCodecMemory", "payload TestRequestsAreBounded", "payload TestHandlerOrigins"),
-		held("an untrusted manifest writes commands into the log of CI", "dev/attack TestUntrustedManifests", "starter/internal/console TestWriterDropsWhatActsOnATerminal"),
+		held("an untrusted manifest writes commands into the log of CI", "dev/attack TestUntrustedManifests", "starter/internal/cli TestWriterDropsWhatActsOnATerminal"),
 		held("a plan of an untrusted change reads files and other tenants", "dev/attack TestSpecialFiles", "manifest TestLinksAndSpecialFiles", "activities TestTenantsAreSeparate", "dev/e2e TestReadOnly", "activities TestGuardReadOnlyClient"),
 		held("a command that reads an endless input ignores signals", "dev/attack TestSignals"),
 		open("a release has no SBOM, signature or provenance, and no scan for published vulnerabilities", "supply chain", "dev/repo TestImages"),
@@ -37,6 +37,6 @@ func findings() []Row {
 		held("a connection to a remote Temporal is not encrypted", "dev/attack TestPlainTemporal", "payload TestIsExposed"),
 		held("an answer about another resource is taken", "dev/attack TestOtherResource"),
 		held("invisible and bidirectional characters reach terminals",
-			"dev/attack TestErrorTexts", "dev/attack TestUntrustedManifests", "starter/internal/console TestWriterDropsWhatActsOnATerminal"),
+			"dev/attack TestErrorTexts", "dev/attack TestUntrustedManifests", "starter/internal/cli TestWriterDropsWhatActsOnATerminal"),
 	)
 }

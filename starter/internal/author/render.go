@@ -7,7 +7,6 @@ import (
 
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/console"
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 )
@@ -72,7 +71,7 @@ func (t Terminal) printRendered(rendered manifest.RenderedSet) error {
 			return fmt.Errorf("write %s: %w", m.Source, err)
 		}
 	}
-	t.printf("%s", console.YAML(text.Bytes()))
+	t.printf("%s", cli.EscapeYAML(text.Bytes()))
 	return nil
 }
 

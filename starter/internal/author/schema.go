@@ -3,7 +3,6 @@ package author
 import (
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/console"
 	"github.com/armature-io/armature/starter/internal/schema"
 	"github.com/spf13/cobra"
 )
@@ -49,6 +48,6 @@ func (t Terminal) printSchema(uses []schema.Use, descriptions bool) error {
 	if err != nil {
 		return err
 	}
-	t.printf("%s", console.JSON(text))
+	t.printf("%s", cli.EscapeJSON(text))
 	return nil
 }

@@ -1,6 +1,7 @@
-// Package cli owns what every command shares with its user: exit codes and the
-// errors that carry them, errors of flags, and the names, durations and counts in
-// sentences. It knows cobra, but neither Temporal nor any command.
+// Package cli owns all that commands share with their user: the streams (one writer for
+// every output, an input that ends with its command), signals, exit codes and the errors
+// that carry them, errors of flags, and the names, durations and counts in sentences. It
+// knows cobra, but neither Temporal nor any command.
 package cli
 
 import (

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/internal/nearest"
-	"github.com/armature-io/armature/starter/internal/console"
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 )
@@ -90,12 +89,12 @@ func (f Format) Write(out io.Writer, value any) error {
 		return fmt.Errorf("write JSON: %w", err)
 	}
 	if f == FormatJSON {
-		_, err = fmt.Fprintf(out, "%s\n", console.JSON(raw))
+		_, err = fmt.Fprintf(out, "%s\n", EscapeJSON(raw))
 		return err
 	}
 	var names any
 	// YAML reads JSON, except for raw control characters.
-	if err := yaml.Unmarshal(console.YAML(raw), &names); err != nil {
+	if err := yaml.Unmarshal(EscapeYAML(raw), &names); err != nil {
 		return fmt.Errorf("write YAML: %w", err)
 	}
 	node, err := nodeOf(names)
@@ -107,7 +106,7 @@ func (f Format) Write(out io.Writer, value any) error {
 	if err != nil {
 		return fmt.Errorf("write YAML: %w", err)
 	}
-	_, err = fmt.Fprintf(out, "%s", console.YAML(encoded))
+	_, err = fmt.Fprintf(out, "%s", EscapeYAML(encoded))
 	return err
 }
 
@@ -146,7 +145,7 @@ func nodeOf(value any) (*yaml.Node, error) {
 
 // QuoteNodes puts texts in double quotes where console.YAML needs them.
 func QuoteNodes(node *yaml.Node) {
-	if node.Kind == yaml.ScalarNode && console.NeedsQuotes(node.Value) {
+	if node.Kind == yaml.ScalarNode && NeedsQuotes(node.Value) {
 		node.Style = yaml.DoubleQuotedStyle
 	}
 	for _, content := range node.Content {

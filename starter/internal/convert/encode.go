@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/console"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -23,7 +22,7 @@ func Encode(root *yaml.Node, comments string) ([]byte, error) {
 	if err := encoder.Encode(root); err != nil {
 		return nil, fmt.Errorf("encode it: %w", err)
 	}
-	written := console.YAML(text.Bytes())
+	written := cli.EscapeYAML(text.Bytes())
 	decoder := yaml.NewDecoder(bytes.NewReader(written))
 	var document, more yaml.Node
 	if err := decoder.Decode(&document); err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/starter/internal/console"
+	"github.com/armature-io/armature/starter/internal/cli"
 )
 
 // FuzzObserved checks that whatever names and values are in Azure, an import is one
@@ -55,7 +55,7 @@ func FuzzObserved(f *testing.F) {
 			}
 		}
 		var out bytes.Buffer
-		if _, err := console.NewWriter(&out, console.NewInk()).Write([]byte(text)); err != nil || out.String() != text {
+		if _, err := cli.NewWriter(&out, cli.NewInk()).Write([]byte(text)); err != nil || out.String() != text {
 			t.Fatalf("the writer changes\n%q to\n%q: %v", text, &out, err)
 		}
 	})

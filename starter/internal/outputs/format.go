@@ -9,7 +9,6 @@ import (
 
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/console"
 )
 
 // Format is how outputs are written.
@@ -57,7 +56,7 @@ func (f Format) Write(out io.Writer, values []Value) error {
 		if err != nil {
 			return fmt.Errorf("write JSON: %w", err)
 		}
-		_, err = fmt.Fprintf(out, "%s\n", console.JSON(raw))
+		_, err = fmt.Fprintf(out, "%s\n", cli.EscapeJSON(raw))
 		return err
 	case Table:
 		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/armature-io/armature/activities"
-	"github.com/armature-io/armature/starter/internal/console"
+	"github.com/armature-io/armature/starter/internal/cli"
 )
 
 // TestExportsOfAPlan checks the lines of secrets that a pass would write, and that a resource in
@@ -28,7 +28,7 @@ func TestExportsOfAPlan(t *testing.T) {
 			change := Change{PlanResourceResult: activities.PlanResourceResult{Action: activities.PlanNone, Exports: []activities.PlannedExport{
 				{To: "keyvault:https://kv.vault.example/secrets/a", Change: tc.change, Why: tc.why},
 			}}}
-			text := change.Text(console.Ink{})
+			text := change.Text(cli.Ink{})
 			if !strings.Contains(text, tc.want) || tc.want == "" && strings.Contains(text, "export") || change.isInSync() == tc.shown {
 				t.Errorf("%s: in sync %t:\n%s", tc.reason, change.isInSync(), text)
 			}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/manifest"
-	"github.com/armature-io/armature/starter/internal/console"
+	"github.com/armature-io/armature/starter/internal/cli"
 )
 
 const stack = `type: Microsoft.Kusto/clusters@2023-08-15
@@ -119,7 +119,7 @@ func FuzzParse(f *testing.F) {
 		parsed, err := Parse(text)
 		if err != nil {
 			var out strings.Builder
-			if _, err := console.NewWriter(&out, console.Ink{}).Write([]byte(err.Error())); err != nil {
+			if _, err := cli.NewWriter(&out, cli.Ink{}).Write([]byte(err.Error())); err != nil {
 				t.Fatal(err)
 			}
 			return
@@ -130,7 +130,7 @@ func FuzzParse(f *testing.F) {
 			}
 			change := Change{ID: spec.Desired.ID, Name: spec.Desired.Name}
 			change.Action, change.Message = spec.Action, spec.Desired.Name
-			if lines := strings.Count(change.Text(console.Ink{}), "\n"); lines != 1 {
+			if lines := strings.Count(change.Text(cli.Ink{}), "\n"); lines != 1 {
 				t.Fatalf("%q has %d lines", spec.Desired.ID, lines)
 			}
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/console"
 )
 
 // Bounds of Markdown, in bytes. A comment of GitHub has at most 65,536 characters, one of
@@ -155,7 +154,7 @@ func (d detail) diff() []string {
 func asWritten(s string) string {
 	var b strings.Builder
 	// A builder returns no error.
-	_, _ = console.NewWriter(&b, console.Ink{}).Write([]byte(s))
+	_, _ = cli.NewWriter(&b, cli.Ink{}).Write([]byte(s))
 	return b.String()
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/console"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -124,7 +123,7 @@ func TestMarkdownIsBounded(t *testing.T) {
 			}
 			p := planned(t, append(results, deletion)...)
 			var written strings.Builder
-			if err := p.Show(console.NewWriter(&written, console.Ink{}), cli.FormatMarkdown, console.Ink{}); err != nil {
+			if err := p.Show(cli.NewWriter(&written, cli.Ink{}), cli.FormatMarkdown, cli.Ink{}); err != nil {
 				t.Fatal(err)
 			}
 			got := written.String()

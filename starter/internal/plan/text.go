@@ -8,7 +8,6 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/console"
 	colors "github.com/jedib0t/go-pretty/v6/text"
 )
 
@@ -33,7 +32,7 @@ var marks = map[activities.PlanAction]mark{
 func Formats() []string { return append(cli.Formats(), string(cli.FormatMarkdown)) }
 
 // Show writes the plan in a format.
-func (p Plan) Show(out io.Writer, format cli.Format, ink console.Ink) error {
+func (p Plan) Show(out io.Writer, format cli.Format, ink cli.Ink) error {
 	shown := p.Text(format == cli.FormatWide, ink)
 	switch {
 	case format.IsMachine():
@@ -47,7 +46,7 @@ func (p Plan) Show(out io.Writer, format cli.Format, ink console.Ink) error {
 
 // Text returns the changes and a summary. Resources that are in sync are counted
 // only, unless wide, which also shows the bodies of resources to create.
-func (p Plan) Text(wide bool, ink console.Ink) string {
+func (p Plan) Text(wide bool, ink cli.Ink) string {
 	var b strings.Builder
 	for _, c := range p.Resources {
 		if wide || !c.isInSync() {
@@ -67,9 +66,9 @@ func (c Change) isInSync() bool {
 }
 
 // Text returns one change with its differences.
-func (c Change) Text(ink console.Ink) string { return c.text(false, ink) }
+func (c Change) Text(ink cli.Ink) string { return c.text(false, ink) }
 
-func (c Change) text(wide bool, ink console.Ink) string {
+func (c Change) text(wide bool, ink cli.Ink) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", ink.Paint(marks[c.Action].color, c.title()))
 	for _, d := range c.details(wide) {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/console"
 )
 
 // Format is an output format.
@@ -57,7 +56,7 @@ type Report struct {
 	// Version is the version of this program.
 	Version string
 	// Ink lets the annotations of GitHub pass.
-	Ink console.Ink
+	Ink cli.Ink
 }
 
 // Summary returns "40 manifests, 2 faults, 1 warning".
@@ -122,7 +121,7 @@ func writeIndented(w io.Writer, value any) error {
 	encoder.SetIndent("", "  ")
 	err := encoder.Encode(value)
 	if err == nil {
-		_, err = w.Write(console.JSON(raw.Bytes()))
+		_, err = w.Write(cli.EscapeJSON(raw.Bytes()))
 	}
 	if err != nil {
 		return fmt.Errorf("write the report: %w", err)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/console"
 	"github.com/armature-io/armature/workflows"
 	"github.com/jedib0t/go-pretty/v6/text"
 )
@@ -19,7 +18,7 @@ import (
 // Painter draws views as of a time.
 type Painter struct {
 	Now time.Time
-	Ink console.Ink
+	Ink cli.Ink
 	// TaskQueue is shown for resources without a known task queue.
 	TaskQueue string
 }
@@ -108,7 +107,7 @@ type Block struct {
 }
 
 // Draw replaces the block. It writes nothing if nothing changed.
-func (b *Block) Draw(out io.Writer, ink console.Ink, lines []string) {
+func (b *Block) Draw(out io.Writer, ink cli.Ink, lines []string) {
 	joined := strings.Join(lines, "\n")
 	if joined == b.text {
 		return

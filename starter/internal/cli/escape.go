@@ -1,4 +1,4 @@
-package console
+package cli
 
 import (
 	"fmt"
@@ -13,9 +13,9 @@ import (
 // A document for programs is written without a loss: what the Writer would drop or break
 // is escaped in its strings before.
 
-// JSON returns a JSON document with escapes for the characters that the Writer drops.
+// EscapeJSON returns a JSON document with escapes for the characters that the Writer drops.
 // They occur in strings only.
-func JSON(raw []byte) []byte {
+func EscapeJSON(raw []byte) []byte {
 	return escape(raw, func(r rune) string {
 		if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
 			return fmt.Sprintf(`\u%04x\u%04x`, high, low)
@@ -24,9 +24,9 @@ func JSON(raw []byte) []byte {
 	})
 }
 
-// YAML returns a YAML document with escapes for the characters that the Writer drops.
+// EscapeYAML returns a YAML document with escapes for the characters that the Writer drops.
 // Texts for which NeedsQuotes is true must be in double quotes.
-func YAML(raw []byte) []byte {
+func EscapeYAML(raw []byte) []byte {
 	return escape(raw, func(r rune) string {
 		if r > 0xffff {
 			return fmt.Sprintf(`\U%08x`, r)

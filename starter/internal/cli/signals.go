@@ -1,4 +1,4 @@
-package console
+package cli
 
 import (
 	"context"
@@ -55,9 +55,9 @@ func Main(command func(ctx context.Context) int) int {
 // ErrReadInterrupted is the error of a Reader whose context has ended.
 var ErrReadInterrupted = errors.New("interrupted")
 
-// Reader returns a reader whose Read ends with its context: reading a terminal or a pipe
+// NewReader returns a reader whose Read ends with its context: reading a terminal or a pipe
 // would wait for the other side.
-func Reader(ctx context.Context, in io.Reader) io.Reader { return &reader{ctx: ctx, in: in} }
+func NewReader(ctx context.Context, in io.Reader) io.Reader { return &reader{ctx: ctx, in: in} }
 
 type reader struct {
 	ctx context.Context

@@ -1,4 +1,4 @@
-package console
+package cli
 
 import (
 	"bytes"
@@ -60,7 +60,7 @@ func checkLossless(t *testing.T, s string) {
 		t.Fatal(err)
 	}
 	var read map[string]string
-	if err := json.Unmarshal([]byte(written(t, JSON(raw))), &read); err != nil || read[s] != s {
+	if err := json.Unmarshal([]byte(written(t, EscapeJSON(raw))), &read); err != nil || read[s] != s {
 		t.Fatalf("JSON of %q is %q: %v", s, read, err)
 	}
 	node := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
@@ -72,7 +72,7 @@ func checkLossless(t *testing.T, s string) {
 		t.Fatal(err)
 	}
 	read = nil
-	if err := yaml.Unmarshal([]byte(written(t, YAML(raw))), &read); err != nil || read[s] != s {
+	if err := yaml.Unmarshal([]byte(written(t, EscapeYAML(raw))), &read); err != nil || read[s] != s {
 		t.Fatalf("YAML of %q is %q: %v\n%s", s, read, err, raw)
 	}
 }

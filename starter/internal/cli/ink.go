@@ -1,7 +1,4 @@
-// Package console owns the streams and the signals of the CLI: one writer for all
-// output, an input that ends with its command, and the exit codes of signals. It must
-// not know what is written.
-package console
+package cli
 
 import (
 	"crypto/rand"
