@@ -6,7 +6,6 @@ import (
 
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/outputs"
 	"github.com/armature-io/armature/starter/internal/screen"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
@@ -42,7 +41,7 @@ shows now, with secrets masked, of up to 50 resources and without --watch.
 				}
 				var bodies []json.RawMessage
 				if how.output.IsMachine() && !how.watch {
-					bodies = outputs.Bodies(ctx, b, targets.Records(), backend.NewRunID(workflows.ImportIDPrefix))
+					bodies = backend.ReadBodies(ctx, b, targets.Records(), backend.NewRunID(workflows.ImportIDPrefix))
 				}
 				render := func(a *app) error { return a.describe(b.namespace, targets.Records(), views, bodies, how.output) }
 				return frame{render: render, final: targets.IsOver(views)}, nil

@@ -6,14 +6,14 @@ import (
 
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/outputs"
+	"github.com/armature-io/armature/starter/internal/screen"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 )
 
 func (a *app) outputsCommand() *cobra.Command {
 	var targets backend.Selection
-	format := outputs.Table
+	format := screen.OutputTable
 	c := &cobra.Command{
 		Use:   "outputs [NAME|ID... | -l SELECTOR]",
 		Short: "Print the outputs that manifests declare",
@@ -32,12 +32,12 @@ without a value is an error, and then nothing is printed.
 		},
 	}
 	a.addSelection(c, &targets, "every managed resource, as without a name")
-	c.Flags().VarP(&format, "output", "o", "output format: "+strings.Join(outputs.Formats(), ", "))
-	a.completeFlag(c, "output", fixed(outputs.Formats()...))
+	c.Flags().VarP(&format, "output", "o", "output format: "+strings.Join(screen.OutputFormats(), ", "))
+	a.completeFlag(c, "output", fixed(screen.OutputFormats()...))
 	return c
 }
 
-func (a *app) outputs(ctx context.Context, targets backend.Selection, format outputs.Format) error {
+func (a *app) outputs(ctx context.Context, targets backend.Selection, format screen.OutputFormat) error {
 	b, err := a.connection(ctx)
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func (a *app) outputs(ctx context.Context, targets backend.Selection, format out
 	if err != nil {
 		return err
 	}
-	values, err := outputs.Read(ctx, b, records, backend.NewRunID(workflows.ImportIDPrefix))
+	values, err := backend.ReadOutputs(ctx, b, records, backend.NewRunID(workflows.ImportIDPrefix))
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ var layers = [][]string{
 	{"fleet"},
 	{"service", "starter/internal/cli"},
 	{"starter/internal/backend"},
-	{"starter/internal/explain", "starter/internal/outputs", "starter/internal/plan", "starter/internal/replay", "starter/internal/report", "starter/internal/screen", "starter/internal/why"},
+	{"starter/internal/explain", "starter/internal/plan", "starter/internal/replay", "starter/internal/report", "starter/internal/screen", "starter/internal/why"},
 	{"starter/internal/convert", "starter/internal/schema", "starter/internal/skeleton"},
 	{"starter/internal/importer"},
 	{"starter/internal/author", "starter/internal/wait", "starter/internal/mover", "starter/internal/prune", "starter/internal/rollout", "starter/internal/source"},

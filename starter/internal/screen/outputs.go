@@ -1,4 +1,4 @@
-package outputs
+package screen
 
 import (
 	"encoding/json"
@@ -8,30 +8,31 @@ import (
 	"text/tabwriter"
 
 	"github.com/armature-io/armature/internal/text"
+	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 )
 
-// Format is how outputs are written.
-type Format string
+// OutputFormat is how outputs are written.
+type OutputFormat string
 
 // The formats. Env are assignments for a shell, Azd those of the Azure Developer CLI, and
-// GitHub those of the file that $GITHUB_OUTPUT names.
+// OutputGitHub those of the file that $GITHUB_OUTPUT names.
 const (
-	Table  Format = "table"
-	JSON   Format = "json"
-	Env    Format = "env"
-	GitHub Format = "github"
-	Azd    Format = "azd"
+	OutputTable  OutputFormat = "table"
+	OutputJSON   OutputFormat = "json"
+	OutputEnv    OutputFormat = "env"
+	OutputGitHub OutputFormat = "github"
+	OutputAzd    OutputFormat = "azd"
 )
 
-// Formats returns all formats.
-func Formats() []string {
-	return []string{string(Table), string(JSON), string(Env), string(GitHub), string(Azd)}
+// OutputFormats returns all formats.
+func OutputFormats() []string {
+	return []string{string(OutputTable), string(OutputJSON), string(OutputEnv), string(OutputGitHub), string(OutputAzd)}
 }
 
 // Set implements pflag.Value.
-func (f *Format) Set(word string) error {
-	parsed, err := cli.ParseWord[Format]("format", word, Formats())
+func (f *OutputFormat) Set(word string) error {
+	parsed, err := cli.ParseWord[OutputFormat]("format", word, OutputFormats())
 	if err == nil {
 		*f = parsed
 	}
@@ -39,15 +40,15 @@ func (f *Format) Set(word string) error {
 }
 
 // String implements pflag.Value.
-func (f *Format) String() string { return string(*f) }
+func (f *OutputFormat) String() string { return string(*f) }
 
 // Type implements pflag.Value.
-func (f *Format) Type() string { return "format" }
+func (f *OutputFormat) Type() string { return "format" }
 
 // Write writes values that all have one.
-func (f Format) Write(out io.Writer, values []Value) error {
+func (f OutputFormat) Write(out io.Writer, values []backend.Output) error {
 	switch f {
-	case JSON:
+	case OutputJSON:
 		byName := make(map[string]any, len(values))
 		for _, v := range values {
 			byName[v.Name] = v.Value
@@ -58,7 +59,7 @@ func (f Format) Write(out io.Writer, values []Value) error {
 		}
 		_, err = fmt.Fprintf(out, "%s\n", cli.EscapeJSON(raw))
 		return err
-	case Table:
+	case OutputTable:
 		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		fmt.Fprintf(table, "NAME\tRESOURCE\tVALUE\n")
 		for _, v := range values {
@@ -73,9 +74,9 @@ func (f Format) Write(out io.Writer, values []Value) error {
 		}
 		line := v.Name + "=" + value
 		switch f {
-		case Env:
+		case OutputEnv:
 			line = v.Name + "=" + shellQuoted(value)
-		case Azd:
+		case OutputAzd:
 			line = v.Name + "=" + doubleQuoted(value)
 		}
 		if _, err := fmt.Fprintln(out, line); err != nil {

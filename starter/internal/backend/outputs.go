@@ -1,6 +1,4 @@
-// Package outputs reads the declared outputs of managed resources and writes them for
-// programs. It must not show a value that the worker masked.
-package outputs
+package backend
 
 import (
 	"cmp"
@@ -12,47 +10,46 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/starter/internal/backend"
 )
 
 // maxParallelReads bounds concurrent reads.
 const maxParallelReads = 16
 
-// Value is the value of one output.
-type Value struct {
+// Output is the value of one output of a manifest. Secrets are masked by the worker.
+type Output struct {
 	// Name is the output, Resource where it comes from, and Path where it is there.
 	Name     string
 	Resource resource.ID
 	Path     string
-	// Value is nil if there is none; Problem then states why.
+	// Output is nil if there is none; Problem then states why.
 	Value   any
 	Problem string
 }
 
-// Recorded reads specs that Temporal records, and resources by them.
-type Recorded interface {
+// SpecReader reads specs that Temporal records, and resources by them.
+type SpecReader interface {
 	Memory(ctx context.Context, workflowID string) (activities.WorkflowMemory, error)
 	Import(ctx context.Context, workflowID string, in activities.ImportResourceInput) (activities.ImportResourceResult, error)
 }
 
-// Read returns the outputs of managed resources by name, each read from Azure now. The
+// ReadOutputs returns the outputs of managed resources by name, each read from Azure now. The
 // workflow IDs of the reads begin with run. A resource without outputs is not read. The
 // error is about Temporal or the workers, or about two outputs with one name.
-func Read(ctx context.Context, from Recorded, records []backend.Record, run string) ([]Value, error) {
-	found := make([][]Value, len(records))
-	err := backend.ForEach(ctx, len(records), maxParallelReads, func(ctx context.Context, i int) error {
+func ReadOutputs(ctx context.Context, from SpecReader, records []Record, run string) ([]Output, error) {
+	found := make([][]Output, len(records))
+	err := ForEach(ctx, len(records), maxParallelReads, func(ctx context.Context, i int) error {
 		memory, err := from.Memory(ctx, records[i].WorkflowID)
 		if err != nil || memory.Desired == nil || len(memory.Desired.Outputs) == 0 {
 			return err
 		}
-		found[i], err = readOne(ctx, from, *memory.Desired, fmt.Sprintf("%s:%d", run, i+1))
+		found[i], err = readOutputs(ctx, from, *memory.Desired, fmt.Sprintf("%s:%d", run, i+1))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	values := slices.Concat(found...)
-	slices.SortFunc(values, func(a, b Value) int {
+	slices.SortFunc(values, func(a, b Output) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Resource.Key(), b.Resource.Key()))
 	})
 	for i := 1; i < len(values); i++ {
@@ -63,15 +60,15 @@ func Read(ctx context.Context, from Recorded, records []backend.Record, run stri
 	return values, nil
 }
 
-// readOne returns the outputs of one resource.
-func readOne(ctx context.Context, from Recorded, spec resource.Desired, workflowID string) ([]Value, error) {
+// readOutputs returns the outputs of one resource.
+func readOutputs(ctx context.Context, from SpecReader, spec resource.Desired, workflowID string) ([]Output, error) {
 	result, err := from.Import(ctx, workflowID, activities.ImportResourceInput{ID: spec.ID, APIVersion: spec.APIVersion, Credential: spec.Credential, Managed: &spec})
-	if _, ok := errors.AsType[*backend.NoWorkerError](err); ok || errors.Is(err, backend.ErrInterrupted) {
+	if _, ok := errors.AsType[*NoWorkerError](err); ok || errors.Is(err, ErrInterrupted) {
 		return nil, err
 	}
-	var values []Value
+	var values []Output
 	for name, path := range spec.Outputs {
-		value := Value{Name: name, Resource: spec.ID, Path: path, Value: result.Outputs[name], Problem: result.WithoutValue[name]}
+		value := Output{Name: name, Resource: spec.ID, Path: path, Value: result.Outputs[name], Problem: result.WithoutValue[name]}
 		switch {
 		case err != nil:
 			value.Problem = err.Error()
@@ -88,15 +85,15 @@ func readOne(ctx context.Context, from Recorded, spec resource.Desired, workflow
 // maxBodies bounds the resources of which Bodies reads the body.
 const maxBodies = 50
 
-// Bodies returns what Azure shows of managed resources, with secrets masked, each read now;
+// ReadBodies returns what Azure shows of managed resources, with secrets masked, each read now;
 // nil for one that cannot be read, and for all of too many.
-func Bodies(ctx context.Context, from Recorded, records []backend.Record, run string) []json.RawMessage {
+func ReadBodies(ctx context.Context, from SpecReader, records []Record, run string) []json.RawMessage {
 	bodies := make([]json.RawMessage, len(records))
 	if len(records) > maxBodies {
 		return bodies
 	}
 	// What is missing is not in the output: the rest of it needs no worker.
-	_ = backend.ForEach(ctx, len(records), maxParallelReads, func(ctx context.Context, i int) error {
+	_ = ForEach(ctx, len(records), maxParallelReads, func(ctx context.Context, i int) error {
 		memory, err := from.Memory(ctx, records[i].WorkflowID)
 		if err != nil || memory.Desired == nil {
 			return nil

@@ -1,4 +1,4 @@
-package outputs
+package screen
 
 import (
 	"bytes"
@@ -7,16 +7,18 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/armature-io/armature/starter/internal/backend"
 )
 
 func TestFormats(t *testing.T) {
 	t.Parallel()
-	values := []Value{{Name: "COUNT", Value: 3.0}, {Name: "HOST", Value: `a'b"c $HOME \ x`}, {Name: "ZONES", Value: []any{"1", "2"}}}
-	for format, want := range map[Format]string{
-		JSON:   "{\n  \"COUNT\": 3,\n  \"HOST\": \"a'b\\\"c $HOME \\\\ x\",\n  \"ZONES\": [\n    \"1\",\n    \"2\"\n  ]\n}\n",
-		Env:    "COUNT='3'\nHOST='a'\\''b\"c $HOME \\ x'\nZONES='[\"1\",\"2\"]'\n",
-		GitHub: "COUNT=3\nHOST=a'b\"c $HOME \\ x\nZONES=[\"1\",\"2\"]\n",
-		Azd:    "COUNT=\"3\"\nHOST=\"a'b\\\"c \\$HOME \\\\ x\"\nZONES=\"[\\\"1\\\",\\\"2\\\"]\"\n",
+	values := []backend.Output{{Name: "COUNT", Value: 3.0}, {Name: "HOST", Value: `a'b"c $HOME \ x`}, {Name: "ZONES", Value: []any{"1", "2"}}}
+	for format, want := range map[OutputFormat]string{
+		OutputJSON:   "{\n  \"COUNT\": 3,\n  \"HOST\": \"a'b\\\"c $HOME \\\\ x\",\n  \"ZONES\": [\n    \"1\",\n    \"2\"\n  ]\n}\n",
+		OutputEnv:    "COUNT='3'\nHOST='a'\\''b\"c $HOME \\ x'\nZONES='[\"1\",\"2\"]'\n",
+		OutputGitHub: "COUNT=3\nHOST=a'b\"c $HOME \\ x\nZONES=[\"1\",\"2\"]\n",
+		OutputAzd:    "COUNT=\"3\"\nHOST=\"a'b\\\"c \\$HOME \\\\ x\"\nZONES=\"[\\\"1\\\",\\\"2\\\"]\"\n",
 	} {
 		var out bytes.Buffer
 		if err := format.Write(&out, values); err != nil {
@@ -33,7 +35,7 @@ func TestShellReadsEnv(t *testing.T) {
 	t.Parallel()
 	const value = "a'b\"c $(touch x) `y` \\ ; & | *"
 	var out bytes.Buffer
-	if err := Env.Write(&out, []Value{{Name: "X", Value: value}}); err != nil {
+	if err := OutputEnv.Write(&out, []backend.Output{{Name: "X", Value: value}}); err != nil {
 		t.Fatal(err)
 	}
 	command := exec.Command("sh", "-c", out.String()+`printf %s "$X"`)
@@ -47,9 +49,9 @@ func TestShellReadsEnv(t *testing.T) {
 // TestLineBreaks refuses values that would begin another variable.
 func TestLineBreaks(t *testing.T) {
 	t.Parallel()
-	for _, format := range []Format{Env, GitHub, Azd} {
+	for _, format := range []OutputFormat{OutputEnv, OutputGitHub, OutputAzd} {
 		var out bytes.Buffer
-		err := format.Write(&out, []Value{{Name: "X", Value: "a\nPATH=/tmp"}})
+		err := format.Write(&out, []backend.Output{{Name: "X", Value: "a\nPATH=/tmp"}})
 		if err == nil || !strings.Contains(err.Error(), "use -o json") || out.Len() > 0 {
 			t.Errorf("%s: wrote %q, %v", format, out.String(), err)
 		}
