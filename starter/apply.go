@@ -12,8 +12,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/applied"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/prune"
-	"github.com/armature-io/armature/starter/internal/source"
+	"github.com/armature-io/armature/starter/internal/project"
 	"github.com/armature-io/armature/starter/internal/wait"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
@@ -23,7 +22,7 @@ import (
 type applyOptions struct {
 	once   bool
 	wait   waitOptions
-	prune  prune.Options
+	prune  project.Prune
 	output cli.Format
 	// stdout is the output of the command where that is for programs; progress then goes
 	// to stderr.
@@ -34,7 +33,7 @@ type applyOptions struct {
 
 func (a *app) applyCommand() *cobra.Command {
 	var (
-		from     source.Flags
+		from     project.Flags
 		how      applyOptions
 		planFile string
 	)

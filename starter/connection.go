@@ -8,8 +8,8 @@ import (
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/project"
 	"github.com/armature-io/armature/starter/internal/rollout"
-	"github.com/armature-io/armature/starter/internal/source"
 	"github.com/armature-io/armature/workflows"
 	historypb "go.temporal.io/api/history/v1"
 )
@@ -107,8 +107,8 @@ func (a *app) payloads(ctx context.Context) (*payload.Converters, error) {
 }
 
 // loader returns how commands read manifests.
-func (a *app) loader() source.Loader {
-	return source.Loader{
+func (a *app) loader() project.Loader {
+	return project.Loader{
 		Stdin: a.in, Note: a.note,
 		Reader: func(ctx context.Context) (backend.Reader, error) { return a.connection(ctx) },
 		HasKey: func() (bool, error) {

@@ -8,8 +8,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/plan"
-	"github.com/armature-io/armature/starter/internal/prune"
-	"github.com/armature-io/armature/starter/internal/source"
+	"github.com/armature-io/armature/starter/internal/project"
 	"github.com/armature-io/armature/starter/internal/wait"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
@@ -35,7 +34,7 @@ func (how deleteOptions) input() workflows.DeleteInput {
 
 func (a *app) deleteCommand() *cobra.Command {
 	var (
-		from    source.Flags
+		from    project.Flags
 		targets backend.Selection
 		how     deleteOptions
 	)
@@ -126,7 +125,7 @@ func (a *app) deleteManifests(ctx context.Context, resources []resource.Desired,
 	if err != nil {
 		return err
 	}
-	err = a.sendWaves(ctx, records, prune.Order(records), backend.MaxParallel, func(ctx context.Context, i int) (string, error) {
+	err = a.sendWaves(ctx, records, project.DeletionOrder(records), backend.MaxParallel, func(ctx context.Context, i int) (string, error) {
 		input := how.input()
 		input.Desired, input.APIVersion = &resources[i], resources[i].APIVersion
 		return a.sendDelete(ctx, b, records[i], input, "")

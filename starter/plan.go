@@ -12,8 +12,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/plan"
-	"github.com/armature-io/armature/starter/internal/prune"
-	"github.com/armature-io/armature/starter/internal/source"
+	"github.com/armature-io/armature/starter/internal/project"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -34,14 +33,14 @@ const maxParallelDryRuns = 16
 
 // planOptions are the flags of a plan.
 type planOptions struct {
-	prune  prune.Options
+	prune  project.Prune
 	output cli.Format
 	file   string
 }
 
 func (a *app) planCommand() *cobra.Command {
 	var (
-		from source.Flags
+		from project.Flags
 		how  planOptions
 	)
 	c := &cobra.Command{
@@ -153,7 +152,7 @@ func (a *app) showPlan(p plan.Plan, output cli.Format, verb string) error {
 }
 
 // makePlan plans the manifests, and what a prune would delete.
-func makePlan(ctx context.Context, b *connection, set manifest.Set, pruning prune.Options) (plan.Plan, error) {
+func makePlan(ctx context.Context, b *connection, set manifest.Set, pruning project.Prune) (plan.Plan, error) {
 	stale, _, err := pruning.Stale(ctx, b, set)
 	if err != nil {
 		return plan.Plan{}, err
@@ -231,7 +230,7 @@ func (a *app) applyPlan(ctx context.Context, flags *pflag.FlagSet, path string, 
 
 // countStale plans once more, prints what differs from the file, and counts it.
 func (a *app) countStale(ctx context.Context, b *connection, file plan.File) (int, error) {
-	now, err := makePlan(ctx, b, file.Set(), prune.Options{})
+	now, err := makePlan(ctx, b, file.Set(), project.Prune{})
 	if err != nil {
 		return 0, err
 	}

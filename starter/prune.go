@@ -8,12 +8,12 @@ import (
 	"github.com/armature-io/armature/starter/internal/applied"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/prune"
+	"github.com/armature-io/armature/starter/internal/project"
 	"github.com/armature-io/armature/workflows"
 )
 
 // findStale returns what a prune deletes after the apply, once the user has agreed.
-func (a *app) findStale(ctx context.Context, b *connection, p *prune.Options, set manifest.Set) ([]backend.Record, error) {
+func (a *app) findStale(ctx context.Context, b *connection, p *project.Prune, set manifest.Set) ([]backend.Record, error) {
 	if !p.On {
 		return nil, nil
 	}
@@ -30,9 +30,9 @@ func (a *app) findStale(ctx context.Context, b *connection, p *prune.Options, se
 		return nil, nil
 	case len(stale) > p.Max:
 		return nil, cli.Failed("cannot prune %s, nothing was started: more than --prune-max %d have %s and no manifest; is the folder complete?\n  %s",
-			what, p.Max, p.Selector, strings.Join(prune.Lines(stale, prune.MaxShown), "\n  "))
+			what, p.Max, p.Selector, strings.Join(project.StaleLines(stale, project.MaxStaleShown), "\n  "))
 	}
-	a.printf("without a manifest:\n  %s\n", strings.Join(prune.Lines(stale, len(stale)), "\n  "))
+	a.printf("without a manifest:\n  %s\n", strings.Join(project.StaleLines(stale, len(stale)), "\n  "))
 	if !p.Yes && !a.interactive {
 		return nil, cli.BadInput("cannot prune %s, nothing was started: there is no terminal to ask on; add --yes, or omit --prune", what)
 	}
@@ -44,7 +44,7 @@ func (a *app) prune(ctx context.Context, b *connection, stale []backend.Record, 
 	if len(stale) == 0 {
 		return nil
 	}
-	return a.sendWaves(ctx, stale, prune.Order(stale), backend.MaxParallel, func(ctx context.Context, i int) (string, error) {
+	return a.sendWaves(ctx, stale, project.DeletionOrder(stale), backend.MaxParallel, func(ctx context.Context, i int) (string, error) {
 		text, err := a.sendDelete(ctx, b, stale[i], workflows.DeleteInput{}, selector)
 		if backend.IsNotManaged(err) {
 			text, err = "no longer managed", nil

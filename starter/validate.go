@@ -6,14 +6,14 @@ import (
 
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/project"
 	"github.com/armature-io/armature/starter/internal/report"
-	"github.com/armature-io/armature/starter/internal/source"
 	"github.com/spf13/cobra"
 )
 
 func (a *app) validateCommand() *cobra.Command {
 	var (
-		from   source.Flags
+		from   project.Flags
 		strict bool
 	)
 	output := report.Table
@@ -73,8 +73,8 @@ func (a *app) validate(r report.Report, output report.Format) error {
 	} else {
 		a.printf("%s\n", r.Summary())
 	}
-	if source.HasTypeFault(faults) {
-		a.note("%s", source.LowerHelp)
+	if project.HasTypeFault(faults) {
+		a.note("%s", project.LowerHelp)
 	}
 	switch {
 	case len(faults) > 0:

@@ -10,7 +10,7 @@ import (
 
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/source"
+	"github.com/armature-io/armature/starter/internal/project"
 )
 
 func TestValidate(t *testing.T) {
@@ -148,8 +148,8 @@ func TestManyIssues(t *testing.T) {
 		lines       int
 		more        string
 	}{
-		"warnings":     {reason: "the first ones, and how to see all", key: "refrigerator%02d", args: []string{"apply"}, lines: source.MaxIssuesShown, more: "… and 5 more; `armature validate` lists all"},
-		"faults":       {reason: "the first ones", key: "virtualNetworkRule%02d", args: []string{"apply", "--validation", "strict"}, lines: source.MaxIssuesShown, more: "… and 5 more; fix these first"},
+		"warnings":     {reason: "the first ones, and how to see all", key: "refrigerator%02d", args: []string{"apply"}, lines: project.MaxIssuesShown, more: "… and 5 more; `armature validate` lists all"},
+		"faults":       {reason: "the first ones", key: "virtualNetworkRule%02d", args: []string{"apply", "--validation", "strict"}, lines: project.MaxIssuesShown, more: "… and 5 more; fix these first"},
 		"all warnings": {reason: "validate is for reading them", key: "refrigerator%02d", args: []string{"validate"}, lines: many},
 	}
 	for name, tc := range cases {

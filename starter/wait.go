@@ -12,8 +12,8 @@ import (
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/project"
 	"github.com/armature-io/armature/starter/internal/screen"
-	"github.com/armature-io/armature/starter/internal/source"
 	"github.com/armature-io/armature/starter/internal/wait"
 	"github.com/spf13/cobra"
 )
@@ -40,7 +40,7 @@ func addTimeout(c *cobra.Command, timeout *time.Duration, help string) {
 
 func (a *app) waitCommand() *cobra.Command {
 	var (
-		from    source.Flags
+		from    project.Flags
 		targets backend.Selection
 		target  string
 		timeout time.Duration

@@ -1,4 +1,4 @@
-// Package screen draws the states of resources: lists, pages, trees and a block that
+// Package screen draws the states of resources: lists, pages, trees, outputs and a block that
 // is redrawn on a terminal. It reads views and knows neither Temporal nor flags.
 package screen
 

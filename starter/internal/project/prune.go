@@ -1,6 +1,4 @@
-// Package prune finds the managed resources that a folder of manifests no longer has. It
-// decides; it must not print or send anything.
-package prune
+package project
 
 import (
 	"context"
@@ -16,16 +14,16 @@ import (
 )
 
 const (
-	// defaultMax is the default of --prune-max: more deletions hint at a wrong
+	// defaultPruneMax is the default of --prune-max: more deletions hint at a wrong
 	// folder.
-	defaultMax = 20
-	// MaxShown bounds the resources that the refusal of a prune lists.
-	MaxShown = 8
+	defaultPruneMax = 20
+	// MaxStaleShown bounds the resources that the refusal of a prune lists.
+	MaxStaleShown = 8
 )
 
-// Options are the flags of a prune: delete the managed resources that have the
+// Prune are the flags of a prune: delete the managed resources that have the
 // labels and no manifest.
-type Options struct {
+type Prune struct {
 	On       bool
 	Selector string
 	Max      int
@@ -35,14 +33,14 @@ type Options struct {
 }
 
 // Add adds the flags.
-func (p *Options) Add(flags *pflag.FlagSet) {
+func (p *Prune) Add(flags *pflag.FlagSet) {
 	p.AddChoice(flags, "delete resources with the labels of -l and no manifest (asks; needs -l)")
-	flags.IntVar(&p.Max, "prune-max", defaultMax, "refuse to prune more resources than this")
+	flags.IntVar(&p.Max, "prune-max", defaultPruneMax, "refuse to prune more resources than this")
 	flags.BoolVarP(&p.Yes, "yes", "y", false, "do not ask before --prune deletes")
 }
 
 // AddChoice adds the flags that choose what a prune deletes; usage is the help of --prune.
-func (p *Options) AddChoice(flags *pflag.FlagSet, usage string) {
+func (p *Prune) AddChoice(flags *pflag.FlagSet, usage string) {
 	flags.BoolVar(&p.On, "prune", false, usage)
 	flags.StringVarP(&p.Selector, "selector", "l", "", "label selector of --prune: key=value,key=value (all of them)")
 	flags.StringArrayVar(&p.In, "prune-in", nil, inUsage)
@@ -50,7 +48,7 @@ func (p *Options) AddChoice(flags *pflag.FlagSet, usage string) {
 
 // Check returns an error for flags that contradict each other. target is set with
 // --target.
-func (p *Options) Check(once, target bool) error {
+func (p *Prune) Check(once, target bool) error {
 	switch {
 	case p.On && target:
 		return cli.BadInput("--prune and --target cannot be combined: what a target leaves out would look like it has no manifest; prune with all manifests")
@@ -71,7 +69,7 @@ func (p *Options) Check(once, target bool) error {
 // CheckLabels returns an error for manifests without the labels of the selector: the
 // next prune would not know that they belong to this folder, or the prune of another
 // folder would delete them.
-func (p *Options) CheckLabels(set manifest.Set) error {
+func (p *Prune) CheckLabels(set manifest.Set) error {
 	if !p.On {
 		return nil
 	}
@@ -98,7 +96,7 @@ func (p *Options) CheckLabels(set manifest.Set) error {
 // Stale returns the managed resources with the labels and without a manifest, and those
 // of them that a prune keeps because deleting them ends a scope. It is an error if the
 // labels reach over subscriptions or environments that the user did not name.
-func (p *Options) Stale(ctx context.Context, b backend.Reader, set manifest.Set) (stale, kept []backend.Record, err error) {
+func (p *Prune) Stale(ctx context.Context, b backend.Reader, set manifest.Set) (stale, kept []backend.Record, err error) {
 	if !p.On {
 		return nil, nil, nil
 	}
@@ -119,9 +117,9 @@ func (p *Options) Stale(ctx context.Context, b backend.Reader, set manifest.Set)
 	return stale, kept, p.checkReach(set, stale)
 }
 
-// Lines returns a line for each of at most maxLines resources that a prune
+// StaleLines returns a line for each of at most maxLines resources that a prune
 // deletes.
-func Lines(stale []backend.Record, maxLines int) []string {
+func StaleLines(stale []backend.Record, maxLines int) []string {
 	lines := make([]string, 0, len(stale))
 	for i, r := range stale {
 		if i == max(1, maxLines) {
@@ -140,7 +138,7 @@ func Lines(stale []backend.Record, maxLines int) []string {
 }
 
 // Skipped adds to the error of an apply that nothing was pruned.
-func (p *Options) Skipped(stale []backend.Record, err error) error {
+func (p *Prune) Skipped(stale []backend.Record, err error) error {
 	if len(stale) == 0 {
 		return err
 	}
@@ -148,10 +146,10 @@ func (p *Options) Skipped(stale []backend.Record, err error) error {
 	return &cli.ExitError{Code: cli.ExitCode(backend.WithExitCode(err)), Err: errors.Join(err, pruned)}
 }
 
-// Order returns the positions of records in waves: first the records that no
+// DeletionOrder returns the positions of records in waves: first the records that no
 // other one needs, then those that only these need, and so on. Records that need each
 // other in a cycle come last, together.
-func Order(records []backend.Record) [][]int {
+func DeletionOrder(records []backend.Record) [][]int {
 	var waves [][]int
 	remaining := make([]int, len(records))
 	for i := range remaining {

@@ -1,4 +1,4 @@
-package prune
+package project
 
 import (
 	"regexp"
@@ -28,7 +28,7 @@ type reach struct {
 // checkReach returns an error if the labels of a prune choose resources of subscriptions
 // or environments that the user did not name: several subscriptions, one in which no
 // manifest is, or another environment than the chosen one.
-func (p *Options) checkReach(set manifest.Set, stale []backend.Record) error {
+func (p *Prune) checkReach(set manifest.Set, stale []backend.Record) error {
 	if len(stale) == 0 {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (p *Options) checkReach(set manifest.Set, stale []backend.Record) error {
 	}
 	var lines, missing []string
 	note := func(name, why string, records []backend.Record) {
-		lines = append(lines, why+":\n    "+strings.Join(Lines(records, MaxShown), "\n    "))
+		lines = append(lines, why+":\n    "+strings.Join(StaleLines(records, MaxStaleShown), "\n    "))
 		if !slices.Contains(missing, name) {
 			missing = append(missing, name)
 		}

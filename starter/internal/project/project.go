@@ -1,6 +1,7 @@
-// Package source owns the flags that name manifests, and reads what they name. It must
-// not send anything: names that no manifest has are looked up by one list.
-package source
+// Package project owns the manifests of a command line: the flags that name them, reading
+// them, and the managed resources that they no longer have. It sends nothing: it looks up
+// names and resources by lists.
+package project
 
 import (
 	"context"
