@@ -9,7 +9,6 @@ import (
 
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/starter/internal/applied"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/project"
@@ -131,7 +130,7 @@ func (a *app) divertProgress(how *applyOptions) {
 // start sends the specs, then deletes what is stale, waits if --wait is set, and prints
 // the document of an output for programs.
 func (a *app) start(ctx context.Context, b *connection, resources []resource.Desired, stale []backend.Record, how applyOptions) error {
-	document := applied.New(resources, stale)
+	document := newApplyDocument(resources, stale)
 	err := a.send(ctx, b, resources, stale, how, document)
 	if !how.output.IsMachine() {
 		return err
@@ -144,7 +143,7 @@ func (a *app) start(ctx context.Context, b *connection, resources []resource.Des
 }
 
 // send is start without the document.
-func (a *app) send(ctx context.Context, b *connection, resources []resource.Desired, stale []backend.Record, how applyOptions, document *applied.Document) error {
+func (a *app) send(ctx context.Context, b *connection, resources []resource.Desired, stale []backend.Record, how applyOptions, document *applyDocument) error {
 	records := recordsOf(resources)
 	expected := wait.All(records)
 	key, err := a.signer(b)

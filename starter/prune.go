@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/manifest"
-	"github.com/armature-io/armature/starter/internal/applied"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/project"
@@ -40,7 +39,7 @@ func (a *app) findStale(ctx context.Context, b *connection, p *project.Prune, se
 }
 
 // prune deletes stale resources, dependents first.
-func (a *app) prune(ctx context.Context, b *connection, stale []backend.Record, selector string, document *applied.Document) error {
+func (a *app) prune(ctx context.Context, b *connection, stale []backend.Record, selector string, document *applyDocument) error {
 	if len(stale) == 0 {
 		return nil
 	}

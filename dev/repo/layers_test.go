@@ -36,7 +36,6 @@ var layers = [][]string{
 	{"starter/internal/convert", "starter/internal/schema", "starter/internal/skeleton"},
 	{"starter/internal/importer"},
 	{"starter/internal/author", "starter/internal/wait", "starter/internal/mover", "starter/internal/project", "starter/internal/rollout"},
-	{"starter/internal/applied"},
 	{"worker", "starter"},
 }
 

@@ -1,6 +1,4 @@
-// Package applied owns the document that `apply -o json` prints: what an apply did with
-// each resource. It neither sends nor prints anything.
-package applied
+package starter
 
 import (
 	"errors"
@@ -13,32 +11,32 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// Result is what an apply did with one resource, in one word that does not change.
-type Result string
+// applyResult is what an apply did with one resource, in one word that does not change.
+type applyResult string
 
-// The results. Managed is the first spec of a resource, which may exist in Azure already;
-// Deleting and Detached are those of --prune, Deleted after a wait.
+// The results. applyManaged is the first spec of a resource, which may exist in Azure
+// already. applyDeleting and applyDetached are results of --prune, applyDeleted of --prune
+// with --wait.
 const (
-	Managed    Result = "managed"
-	Configured Result = "configured"
-	Unchanged  Result = "unchanged"
-	// Refused is a resource whose workflow refused the spec, Failed one that could not be
-	// reached, Unsent one that the apply did not get to, Skipped one that was blocked in
-	// the plan file.
-	Refused  Result = "refused"
-	Failed   Result = "failed"
-	Unsent   Result = "unsent"
-	Skipped  Result = "skipped"
-	Deleting Result = "deleting"
-	Detached Result = "detached"
-	Deleted  Result = "deleted"
+	applyManaged    applyResult = "managed"
+	applyConfigured applyResult = "configured"
+	applyUnchanged  applyResult = "unchanged"
+	// applyRefused: the workflow refused the spec. applyFailed: it could not be reached.
+	// applyUnsent: the apply did not get to it. applySkipped: it was blocked in the plan file.
+	applyRefused  applyResult = "refused"
+	applyFailed   applyResult = "failed"
+	applyUnsent   applyResult = "unsent"
+	applySkipped  applyResult = "skipped"
+	applyDeleting applyResult = "deleting"
+	applyDetached applyResult = "detached"
+	applyDeleted  applyResult = "deleted"
 )
 
-// Resource is one resource of an apply. Its JSON names do not change.
-type Resource struct {
+// appliedResource is one resource of an apply. Its JSON names do not change.
+type appliedResource struct {
 	ID     resource.ID `json:"id"`
 	Name   string      `json:"name"`
-	Result Result      `json:"result"`
+	Result applyResult `json:"result"`
 	// Generation is that of the applied spec, 0 for none.
 	Generation int64 `json:"generation,omitempty"`
 	// Message is why the resource was refused or failed, for people.
@@ -54,10 +52,10 @@ type Resource struct {
 	SupersededBy *wait.Replacement `json:"supersededBy,omitempty"`
 }
 
-// Document is the result of an apply: the resources of the manifests in dependency order,
+// applyDocument is the result of an apply: the resources of the manifests in dependency order,
 // then those that --prune deletes. Its JSON names do not change.
-type Document struct {
-	Resources []Resource `json:"resources"`
+type applyDocument struct {
+	Resources []appliedResource `json:"resources"`
 	// Error is the sentence with which the command fails, "" for success.
 	Error string `json:"error,omitempty"`
 
@@ -65,20 +63,20 @@ type Document struct {
 	applied int
 }
 
-// New returns the document of an apply that has sent nothing yet.
-func New(desired []resource.Desired, stale []backend.Record) *Document {
-	d := &Document{Resources: []Resource{}, applied: len(desired)}
+// newApplyDocument returns the document of an apply that has sent nothing yet.
+func newApplyDocument(desired []resource.Desired, stale []backend.Record) *applyDocument {
+	d := &applyDocument{Resources: []appliedResource{}, applied: len(desired)}
 	for _, spec := range desired {
-		d.Resources = append(d.Resources, Resource{ID: spec.ID, Name: spec.Name, Result: Unsent})
+		d.Resources = append(d.Resources, appliedResource{ID: spec.ID, Name: spec.Name, Result: applyUnsent})
 	}
 	for _, r := range stale {
-		d.Resources = append(d.Resources, Resource{ID: r.ID, Name: r.Name, Result: Unsent})
+		d.Resources = append(d.Resources, appliedResource{ID: r.ID, Name: r.Name, Result: applyUnsent})
 	}
 	return d
 }
 
 // Sent records the result of the spec of a resource, or the error of the last try.
-func (d *Document) Sent(i int, result workflows.ApplyResult, err error) {
+func (d *applyDocument) Sent(i int, result workflows.ApplyResult, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	r := &d.Resources[i]
@@ -89,21 +87,21 @@ func (d *Document) Sent(i int, result workflows.ApplyResult, err error) {
 	r.Generation, r.Paused, r.TakenBack = result.Generation, result.Paused, result.TakenBack
 	switch {
 	case !result.Changed:
-		r.Result = Unchanged
+		r.Result = applyUnchanged
 	case result.Generation == 1:
-		r.Result = Managed
+		r.Result = applyManaged
 	default:
-		r.Result = Configured
+		r.Result = applyConfigured
 	}
 }
 
 // Pruned records the result of the deletion of a stale resource.
-func (d *Document) Pruned(i int, policy resource.Policy, err error) {
+func (d *applyDocument) Pruned(i int, policy resource.Policy, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	r := &d.Resources[d.applied+i]
-	if r.Message, r.Result = "", Deleting; policy.Detaches() {
-		r.Result = Detached
+	if r.Message, r.Result = "", applyDeleting; policy.Detaches() {
+		r.Result = applyDetached
 	}
 	if err != nil {
 		r.fail(err)
@@ -111,18 +109,18 @@ func (d *Document) Pruned(i int, policy resource.Policy, err error) {
 }
 
 // fail records an error. What the user interrupted was perhaps not sent.
-func (r *Resource) fail(err error) {
-	r.Result, r.Message = Failed, err.Error()
+func (r *appliedResource) fail(err error) {
+	r.Result, r.Message = applyFailed, err.Error()
 	if _, refused := errors.AsType[*backend.RefusedError](err); refused {
-		r.Result = Refused
+		r.Result = applyRefused
 	}
 	if errors.Is(err, backend.ErrInterrupted) {
-		r.Result = Unsent
+		r.Result = applyUnsent
 	}
 }
 
 // Waited records the state of the applied resources at the end of a wait.
-func (d *Document) Waited(outcomes []wait.Outcome, replacements map[int]wait.Replacement) {
+func (d *applyDocument) Waited(outcomes []wait.Outcome, replacements map[int]wait.Replacement) {
 	for i, o := range outcomes {
 		r := &d.Resources[i]
 		condition := o.View.Condition
@@ -134,19 +132,19 @@ func (d *Document) Waited(outcomes []wait.Outcome, replacements map[int]wait.Rep
 }
 
 // WaitedForDeletions records which stale resources a wait saw deleted.
-func (d *Document) WaitedForDeletions(outcomes []wait.Outcome) {
+func (d *applyDocument) WaitedForDeletions(outcomes []wait.Outcome) {
 	for i, o := range outcomes {
-		if o.Done && d.Resources[d.applied+i].Result == Deleting {
-			d.Resources[d.applied+i].Result = Deleted
+		if o.Done && d.Resources[d.applied+i].Result == applyDeleting {
+			d.Resources[d.applied+i].Result = applyDeleted
 		}
 	}
 }
 
 // End adds the resources that the apply left out, and the error of the command, nil for
 // none.
-func (d *Document) End(err error, skipped []resource.Desired) {
+func (d *applyDocument) End(err error, skipped []resource.Desired) {
 	for _, spec := range skipped {
-		d.Resources = append(d.Resources, Resource{ID: spec.ID, Name: spec.Name, Result: Skipped, Message: "it was blocked in the plan"})
+		d.Resources = append(d.Resources, appliedResource{ID: spec.ID, Name: spec.Name, Result: applySkipped, Message: "it was blocked in the plan"})
 	}
 	if err != nil {
 		d.Error = cli.OneLine(err.Error())
