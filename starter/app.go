@@ -12,7 +12,6 @@ import (
 
 	"github.com/armature-io/armature/encryption"
 	"github.com/armature-io/armature/payload"
-	"github.com/armature-io/armature/starter/internal/author"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/screen"
@@ -182,8 +181,8 @@ plan and drift have their own codes: 0 no changes, 2 changes, 1 any error.`,
 		a.reconcileCommand(), a.pauseCommand(), a.resumeCommand(), a.deleteCommand(), a.forgetCommand(), a.moveCommand(),
 		a.freezeCommand(), a.unfreezeCommand(),
 		a.replayCommand(), a.historyCommand(), a.rolloutCommand(), a.doctorCommand(), a.setupCommand(), a.versionCommand(), a.completionCommand(),
+		a.convertCommand(), a.explainCommand(), a.initCommand(), a.newCommand(), a.renderCommand(), a.rulesCommand(), a.schemaCommand(), a.typesCommand(),
 	)
-	root.AddCommand(author.Commands(author.Terminal{In: a.in, Out: a.out, Err: a.err, Width: a.lineWidth, Import: a.importIDs})...)
 	for _, c := range root.Commands() {
 		wrapErrors(c)
 		if timeout := c.Flags().Lookup("timeout"); timeout != nil {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/starter/internal/author"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/importer"
@@ -64,7 +63,7 @@ what differs. docs/import.md describes it.
 	flags.StringVar(&how.apiVersion, "api-version", "", "api-version of IDs without one, and of what is in them where the types do not name one")
 	flags.BoolVar(&how.children, "children", false, "also import everything in them, at all levels")
 	flags.StringVar(&how.query, "query", "", "import what a query of Azure Resource Graph finds; the IDs are then its scope: subscriptions or management groups")
-	author.ReconcileFlags(c, &how.reconcile)
+	addReconcile(c, &how.reconcile.Adopt, &how.reconcile.Policy, "")
 	flags.StringVar(&how.reconcile.Credential, "credential", "", "credential of the worker's config to read with, also for the manifests")
 	flags.StringVarP(&how.output, "output", "o", "-", "folder for one file each, or - for standard output")
 	flags.BoolVar(&how.overwrite, "overwrite", false, "replace files in the folder whose resource differs in Azure")
@@ -81,7 +80,7 @@ func (how *importOptions) inputs(targets *backend.Selection, args []string, isQu
 	}
 	err := targets.Check()
 	if err == nil {
-		err = author.CheckReconcile(&how.reconcile)
+		err = checkReconcile(&how.reconcile.Adopt, &how.reconcile.Policy)
 	}
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ var layers = [][]string{
 	{"starter/internal/explain", "starter/internal/plan", "starter/internal/replay", "starter/internal/report", "starter/internal/screen", "starter/internal/why"},
 	{"starter/internal/convert", "starter/internal/schema", "starter/internal/skeleton"},
 	{"starter/internal/importer"},
-	{"starter/internal/author", "starter/internal/wait", "starter/internal/mover", "starter/internal/project", "starter/internal/rollout"},
+	{"starter/internal/wait", "starter/internal/project", "starter/internal/rollout"},
 	{"worker", "starter"},
 }
 

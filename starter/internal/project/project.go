@@ -126,7 +126,7 @@ func (s *Flags) LoadValid(ctx context.Context, l Loader) (manifest.Set, error) {
 	if err := l.checkSigned(set); err != nil {
 		return set, err
 	}
-	for _, line := range issueLines(set.Warnings, "`armature validate` lists all") {
+	for _, line := range IssueLines(set.Warnings, "`armature validate` lists all") {
 		l.Note("%s", line)
 	}
 	for _, line := range foundLines(set) {
@@ -199,8 +199,8 @@ func targetLine(set manifest.Set) string {
 // MaxIssuesShown bounds the issues that are listed: more mean that the path is wrong.
 const MaxIssuesShown = 25
 
-// issueLines returns the first issues as lines; more is the advice after them.
-func issueLines(issues manifest.Issues, more string) []string {
+// IssueLines returns the first issues as lines; more is the advice after them.
+func IssueLines(issues manifest.Issues, more string) []string {
 	var lines []string
 	for _, issue := range issues[:min(MaxIssuesShown, len(issues))] {
 		lines = append(lines, issue.String())
@@ -222,7 +222,7 @@ func refusal(err error) error {
 		return err // of Temporal
 	}
 	faults := issues.Of(manifest.SeverityFault)
-	lines := issueLines(faults, "fix these first")
+	lines := IssueLines(faults, "fix these first")
 	if HasTypeFault(faults) {
 		if n := len(issues) - len(faults); n > 0 {
 			lines = append(lines, "and "+cli.Count(n, "warning")+"; `armature validate` lists all")

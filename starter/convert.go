@@ -1,9 +1,8 @@
-package author
+package starter
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -12,25 +11,20 @@ import (
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/convert"
 	"github.com/armature-io/armature/starter/internal/importer"
+	"github.com/armature-io/armature/starter/internal/project"
 	"github.com/spf13/cobra"
 )
 
-// maxFaults bounds the faults that are listed.
-const maxFaults = 25
-
-// Importer has a worker read resources and writes their manifests like `armature import`.
-type Importer func(ctx context.Context, ids []resource.ID, output string, how importer.Reconcile) error
-
-// conversion are the flags of convert.
-type conversion struct {
+// convertOptions are the flags of convert.
+type convertOptions struct {
 	options   convert.Options
 	from      string
 	output    string
 	printOnly bool
 }
 
-func (t Terminal) convertCommand() *cobra.Command {
-	var how conversion
+func (a *app) convertCommand() *cobra.Command {
+	var how convertOptions
 	c := &cobra.Command{
 		Use:   "convert --from FORMAT PATH...",
 		Short: "Write manifests from the files of other tools",
@@ -64,18 +58,18 @@ apply writes nothing. docs/convert.md describes what each format becomes.
 			if err := how.check(); err != nil {
 				return err
 			}
-			how.options.Stdin = t.In
+			how.options.Stdin = a.in
 			if how.options.From == convert.IDs {
-				return t.convertIDs(c.Context(), how, args)
+				return a.convertIDs(c.Context(), how, args)
 			}
-			return t.convert(how, args)
+			return a.convert(how, args)
 		},
 	}
 	flags := c.Flags()
 	flags.StringVar(&how.from, "from", "", "format of the files: "+strings.Join(convert.Formats(), ", "))
 	flags.StringVarP(&how.output, "output", "o", "-", "folder for one file of each resource group (ids: of each resource), or - for standard output")
 	flags.StringVar(&how.options.Subscription, "subscription", "", "subscription (GUID) of what the files name without one")
-	reconcileFlags(c, &how.options.Adopt, &how.options.Policy, string(resource.AdoptAsIs))
+	addReconcile(c, &how.options.Adopt, &how.options.Policy, string(resource.AdoptAsIs))
 	flags.StringVar(&how.options.Credential, "credential", "", "reconcile.credential of the manifests; for ids also to read with")
 	flags.BoolVar(&how.printOnly, "print-ids", false, "with --from ids: print the IDs and read nothing")
 	// A flag has one completer, so the registration never fails.
@@ -84,7 +78,7 @@ apply writes nothing. docs/convert.md describes what each format becomes.
 }
 
 // check checks the flags and sets the format.
-func (how *conversion) check() error {
+func (how *convertOptions) check() error {
 	if how.from == "" {
 		return cli.BadInput("convert needs --from with the format of the files: %s", strings.Join(convert.Formats(), ", "))
 	}
@@ -108,87 +102,81 @@ func (how *conversion) check() error {
 }
 
 // convert writes the manifests of files.
-func (t Terminal) convert(how conversion, paths []string) error {
+func (a *app) convert(how convertOptions, paths []string) error {
 	result, err := convert.Convert(how.options, paths...)
 	if err != nil {
-		return refused(err)
+		return conversionError(err)
 	}
 	for _, note := range result.Notes {
-		t.note("%s", note)
+		a.note("%s", note)
 	}
 	if how.output == "-" {
-		t.printf("%s", result.Stream())
-	} else if err := t.writeFiles(how.output, result.Files); err != nil {
+		a.printf("%s", result.Stream())
+	} else if err := a.writeFiles(how.output, result.Files); err != nil {
 		return err
 	}
 	if len(result.Secrets) > 0 {
-		t.note("%s: set the variable on the workers, or name another source of the secret in the manifest:", cli.CountOf(len(result.Secrets), "secret is a placeholder", "secrets are placeholders"))
+		a.note("%s: set the variable on the workers, or name another source of the secret in the manifest:", cli.CountOf(len(result.Secrets), "secret is a placeholder", "secrets are placeholders"))
 		for _, secret := range result.Secrets {
-			t.note("  %s  %s of %s", secret.Variable, cli.OneLine(secret.Path), secret.Resource)
+			a.note("  %s  %s of %s", secret.Variable, cli.OneLine(secret.Path), secret.Resource)
 		}
 	}
-	t.release(result.Release)
+	a.release(result.Release)
 	return nil
 }
 
-// refused returns the error for files with faults.
-func refused(err error) error {
+// conversionError returns the error for files with faults.
+func conversionError(err error) error {
 	issues, ok := errors.AsType[manifest.Issues](err)
 	if !ok {
 		return cli.Failed("%w", err)
 	}
-	var lines []string
-	for _, issue := range issues[:min(maxFaults, len(issues))] {
-		lines = append(lines, issue.String())
-	}
-	if more := len(issues) - len(lines); more > 0 {
-		lines = append(lines, fmt.Sprintf("… and %d more; fix these first", more))
-	}
+	lines := project.IssueLines(issues, "fix these first")
 	return cli.BadInput("cannot convert, nothing was written (%s):\n  %s", cli.Count(len(issues), "issue"), strings.Join(lines, "\n  "))
 }
 
 // writeFiles writes the files into a folder.
-func (t Terminal) writeFiles(folder string, files []convert.File) error {
+func (a *app) writeFiles(folder string, files []convert.File) error {
 	for _, file := range files {
 		path := filepath.Join(folder, file.Name)
 		if err := convert.WriteNew(folder, path, file.Text); err != nil {
 			return err
 		}
-		t.printf("%s  %s\n", path, cli.Count(file.Count, "manifest"))
+		a.printf("%s  %s\n", path, cli.Count(file.Count, "manifest"))
 	}
 	return nil
 }
 
 // release prints how the old tool lets go.
-func (t Terminal) release(lines []string) {
+func (a *app) release(lines []string) {
 	if len(lines) == 0 {
 		return
 	}
-	t.note("After the first apply, let the old tool go; until then both keep the resources:")
+	a.note("After the first apply, let the old tool go; until then both keep the resources:")
 	for _, line := range lines {
-		t.note("  %s", line)
+		a.note("  %s", line)
 	}
 }
 
 // convertIDs has a worker read the resources of IDs.
-func (t Terminal) convertIDs(ctx context.Context, how conversion, paths []string) error {
+func (a *app) convertIDs(ctx context.Context, how convertOptions, paths []string) error {
 	found, err := convert.FindIDs(how.options, paths...)
 	if err != nil {
-		return refused(err)
+		return conversionError(err)
 	}
 	for _, note := range found.Notes {
-		t.note("%s", note)
+		a.note("%s", note)
 	}
 	if how.printOnly {
 		for _, id := range found.IDs {
-			t.printf("%s\n", id)
+			a.printf("%s\n", id)
 		}
 		return nil
 	}
 	o := how.options
-	err = t.Import(ctx, found.IDs, how.output, importer.Reconcile{Credential: o.Credential, Adopt: o.Adopt, Policy: o.Policy})
+	err = a.importIDs(ctx, found.IDs, how.output, importer.Reconcile{Credential: o.Credential, Adopt: o.Adopt, Policy: o.Policy})
 	if err == nil {
-		t.release(found.Release)
+		a.release(found.Release)
 	}
 	return err
 }

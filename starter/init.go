@@ -1,4 +1,4 @@
-package author
+package starter
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (t Terminal) initCommand() *cobra.Command {
+func (a *app) initCommand() *cobra.Command {
 	var dryRun bool
 	c := &cobra.Command{
 		Use:   "init [FOLDER]",
@@ -33,15 +33,15 @@ what to add. Repeat init after manifests use new types or api-versions.`,
 			if len(args) > 0 {
 				folder = args[0]
 			}
-			return t.setUp(folder, dryRun)
+			return a.initFolder(folder, dryRun)
 		},
 	}
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "list what would be written, and write nothing")
 	return c
 }
 
-// setUp writes the files for editors.
-func (t Terminal) setUp(folder string, dryRun bool) error {
+// initFolder writes the files for editors.
+func (a *app) initFolder(folder string, dryRun bool) error {
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return cli.BadInput("init needs a folder, and %s is none; name the folder of the manifests", folder)
 	}
@@ -63,7 +63,7 @@ func (t Terminal) setUp(folder string, dryRun bool) error {
 		return cli.Failed("open %s: %w", folder, err)
 	}
 	defer root.Close()
-	w := &setup{root: root, dryRun: dryRun}
+	w := &folderSetup{root: root, dryRun: dryRun}
 	text, err := schema.Write(uses, true)
 	if err != nil {
 		return cli.Failed("%w", err)
@@ -71,13 +71,13 @@ func (t Terminal) setUp(folder string, dryRun bool) error {
 	w.write(schema.File, text, cli.Count(len(uses), "type"))
 	w.settings(schema.Globs(documents))
 	w.modelines(documents)
-	t.printf("%s", columns(w.rows))
-	t.printf("%s", w.advice)
+	a.printf("%s", columns(w.rows))
+	a.printf("%s", w.advice)
 	if w.err != nil {
 		return cli.Failed("%w", w.err)
 	}
 	if dryRun {
-		t.note("dry run: nothing was written")
+		a.note("dry run: nothing was written")
 	}
 	return nil
 }
@@ -102,9 +102,9 @@ const unchanged = "unchanged"
 // settingsText describes the change of the settings.
 const settingsText = "maps the schema to the manifests"
 
-// setup writes files below a folder and lists them. After the first error it does
+// folderSetup writes files below a folder and lists them. After the first error it does
 // nothing.
-type setup struct {
+type folderSetup struct {
 	root   *os.Root
 	dryRun bool
 	rows   [][]string
@@ -114,7 +114,7 @@ type setup struct {
 }
 
 // read returns a file, nil if there is none.
-func (s *setup) read(name string) []byte {
+func (s *folderSetup) read(name string) []byte {
 	text, err := s.root.ReadFile(filepath.FromSlash(name))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && s.err == nil {
 		s.err = fmt.Errorf("read %s: %w", name, err)
@@ -123,7 +123,7 @@ func (s *setup) read(name string) []byte {
 }
 
 // write writes a file if its text differs, and lists what happened.
-func (s *setup) write(name string, text []byte, what string) {
+func (s *folderSetup) write(name string, text []byte, what string) {
 	before := s.read(name)
 	if s.err != nil {
 		return
@@ -153,7 +153,7 @@ func (s *setup) write(name string, text []byte, what string) {
 }
 
 // settings maps the schema to the manifests in the editor's settings.
-func (s *setup) settings(globs []string) {
+func (s *folderSetup) settings(globs []string) {
 	if len(globs) == 0 || s.err != nil {
 		return
 	}
@@ -167,7 +167,7 @@ func (s *setup) settings(globs []string) {
 }
 
 // modelines adds the comment with the schema to YAML manifests.
-func (s *setup) modelines(documents []manifest.Document) {
+func (s *folderSetup) modelines(documents []manifest.Document) {
 	seen := map[string]bool{}
 	for _, d := range documents {
 		if d.Type == "" || !schema.IsYAML(d.File) || seen[d.File] || s.err != nil {

@@ -1,4 +1,4 @@
-package author
+package starter
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 )
 
 // rulesCommand checks rule files without Temporal and without a worker.
-func (t Terminal) rulesCommand() *cobra.Command {
+func (a *app) rulesCommand() *cobra.Command {
 	parent := &cobra.Command{
 		Use:   "rules",
 		Short: "Check and test rule files: checks in YAML and CEL",
@@ -37,36 +37,36 @@ load and was probably not meant: a word in letters that Azure does not use, a pa
 that the type does not have, a condition that is always true or written twice, a
 rule without a test. Warnings do not change the exit code, unless --strict is set.`,
 		Args: needsFiles,
-		RunE: func(_ *cobra.Command, args []string) error { return t.checkRules(args, strict) },
+		RunE: func(_ *cobra.Command, args []string) error { return a.checkRules(args, strict) },
 	}
 	check.Flags().BoolVar(&strict, "strict", false, "fail on warnings too")
 	test := &cobra.Command{
 		Use:   "test FILE...",
 		Short: "Run the tests beside the rules",
 		Args:  needsFiles,
-		RunE:  func(c *cobra.Command, args []string) error { return t.testRules(c.Context(), args) },
+		RunE:  func(c *cobra.Command, args []string) error { return a.testRules(c.Context(), args) },
 	}
 	parent.AddCommand(check, test)
 	return parent
 }
 
 // checkRules reports the issues of all paths. With strict a warning is an issue.
-func (t Terminal) checkRules(paths []string, strict bool) error {
+func (a *app) checkRules(paths []string, strict bool) error {
 	var issues error
 	warned := 0
 	for _, path := range paths {
 		count, warnings, err := rules.Check(path)
 		for _, warning := range warnings {
-			t.note("%s", warning)
+			a.note("%s", warning)
 		}
 		warned += len(warnings)
 		switch {
 		case err != nil:
 			issues = errors.Join(issues, err)
 		case len(warnings) > 0:
-			t.printf("%s: %s, %s\n", path, cli.Count(count, "rule"), cli.Count(len(warnings), "warning"))
+			a.printf("%s: %s, %s\n", path, cli.Count(count, "rule"), cli.Count(len(warnings), "warning"))
 		default:
-			t.printf("%s: %s, no issues\n", path, cli.Count(count, "rule"))
+			a.printf("%s: %s, no issues\n", path, cli.Count(count, "rule"))
 		}
 	}
 	if issues == nil && strict && warned > 0 {
@@ -76,25 +76,25 @@ func (t Terminal) checkRules(paths []string, strict bool) error {
 }
 
 // testRules runs the test cases. A failing case is exit code 1, an invalid file 2.
-func (t Terminal) testRules(ctx context.Context, paths []string) error {
+func (a *app) testRules(ctx context.Context, paths []string) error {
 	var issues error
 	passed, failed := 0, 0
 	for _, path := range paths {
 		outcomes, warnings, err := rules.Test(ctx, path)
 		for _, warning := range warnings {
-			t.note("%s", warning)
+			a.note("%s", warning)
 		}
 		issues = errors.Join(issues, err)
 		for _, outcome := range outcomes {
 			if outcome.Failure == "" {
 				passed++
-				t.printf("ok    %s\n", outcome.Case.Name)
+				a.printf("ok    %s\n", outcome.Case.Name)
 				continue
 			}
 			failed++
-			t.printf("FAIL  %s (%s): %s\n", outcome.Case.Name, outcome.Position, outcome.Failure)
+			a.printf("FAIL  %s (%s): %s\n", outcome.Case.Name, outcome.Position, outcome.Failure)
 			for _, value := range outcome.Seen {
-				t.printf("      %s\n", value)
+				a.printf("      %s\n", value)
 			}
 		}
 	}
@@ -106,7 +106,7 @@ func (t Terminal) testRules(ctx context.Context, paths []string) error {
 	case passed == 0:
 		return cli.Failed("there are no tests: write them as a list under tests, beside the rules")
 	}
-	t.printf("%s passed\n", cli.Count(passed, "test"))
+	a.printf("%s passed\n", cli.Count(passed, "test"))
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package author
+package starter
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-func (t Terminal) renderCommand() *cobra.Command {
+func (a *app) renderCommand() *cobra.Command {
 	var (
 		paths   []string
 		options manifest.Options
@@ -40,7 +40,7 @@ first line of the output repeats.`,
 			} else if err != nil {
 				return err
 			}
-			return t.printRendered(rendered)
+			return a.printRendered(rendered)
 		},
 	}
 	c.Flags().StringArrayVarP(&paths, "filename", "f", nil, "manifest `file`, folder, or - for stdin (repeatable)")
@@ -51,7 +51,7 @@ first line of the output repeats.`,
 }
 
 // printRendered prints manifests as YAML documents, each after its place.
-func (t Terminal) printRendered(rendered manifest.RenderedSet) error {
+func (a *app) printRendered(rendered manifest.RenderedSet) error {
 	var text bytes.Buffer
 	if rendered.ResourceGroup != "" || rendered.Subscription != "" {
 		fmt.Fprintf(&text, "# Manifests without owner:%s%s\n", flagText("resource-group", rendered.ResourceGroup), flagText("subscription", rendered.Subscription))
@@ -71,7 +71,7 @@ func (t Terminal) printRendered(rendered manifest.RenderedSet) error {
 			return fmt.Errorf("write %s: %w", m.Source, err)
 		}
 	}
-	t.printf("%s", cli.EscapeYAML(text.Bytes()))
+	a.printf("%s", cli.EscapeYAML(text.Bytes()))
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package author
+package starter
 
 import (
 	"strings"

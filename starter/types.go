@@ -1,4 +1,4 @@
-package author
+package starter
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (t Terminal) typesCommand() *cobra.Command {
+func (a *app) typesCommand() *cobra.Command {
 	var output cli.Format
 	c := &cobra.Command{
 		Use:   "types [PATTERN]",
@@ -31,9 +31,9 @@ yaml are a list of {type, version, versions, scopes}. Exit code 1: no type match
 				return cli.Failed("no published type matches %q%s", pattern, nearestTypes(pattern))
 			}
 			if output.IsMachine() {
-				return output.Write(t.Out, entries)
+				return output.Write(a.out, entries)
 			}
-			t.printf("%s", typeTable(entries, output == cli.FormatWide))
+			a.printf("%s", typeTable(entries, output == cli.FormatWide))
 			return nil
 		},
 	}

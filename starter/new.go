@@ -1,4 +1,4 @@
-package author
+package starter
 
 import (
 	"github.com/armature-io/armature/resource"
@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (t Terminal) newCommand() *cobra.Command {
+func (a *app) newCommand() *cobra.Command {
 	var name, version string
 	c := &cobra.Command{
 		Use:   "new TYPE[@VERSION]",
@@ -32,14 +32,14 @@ Without a version it has the newest stable api-version that a PUT can use.`,
 					return cli.BadInput("--name %q: %w", name, err)
 				}
 				for _, finding := range shape.CheckName(name) {
-					t.note("warning: the name %s %s", name, finding.Message)
+					a.note("warning: the name %s %s", name, finding.Message)
 				}
 			}
 			text, err := skeleton.Manifest(shape, name)
 			if err != nil {
 				return cli.Failed("%w", err)
 			}
-			t.printf("%s", text)
+			a.printf("%s", text)
 			return nil
 		},
 	}
@@ -55,7 +55,7 @@ func shapeOf(text, version string) (*types.Shape, error) {
 	query, err := explain.Parse(text)
 	switch {
 	case err != nil:
-		return nil, failed(err)
+		return nil, lookupError(err)
 	case len(query.Path) > 0:
 		return nil, cli.BadInput("%s: a manifest is of a type, not of a property; leave out .%s", text, query.Path)
 	case version != "" && query.Version != "":
@@ -65,7 +65,7 @@ func shapeOf(text, version string) (*types.Shape, error) {
 		query, err = explain.Parse(query.Type + "@" + version)
 		switch {
 		case err != nil:
-			return nil, failed(err)
+			return nil, lookupError(err)
 		case len(query.Path) > 0:
 			return nil, cli.BadInput("--api-version %q is not an api-version; write one like %s", version, query.Version)
 		}

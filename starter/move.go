@@ -1,13 +1,9 @@
-// Package mover owns the command move: the workflows of the new place of a resource that
-// Azure moved take over from the workflows of the old place. A worker proves the move first; the
-// package sends messages to Temporal only.
-package mover
+package starter
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -19,24 +15,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Connection is the part of a connection to Temporal that the command needs.
-type Connection interface {
-	backend.Reader
-	Update(ctx context.Context, workflowID string, m backend.Message) error
-	UpdateWithStart(ctx context.Context, desired resource.Desired, m backend.Message) error
-	Move(ctx context.Context, workflowID string, in activities.MoveResourceInput) (activities.MoveResourceResult, error)
-}
-
-// Options are what the command uses from outside.
-type Options struct {
-	Out io.Writer
-	// By is the acting user: user@host.
-	By      string
-	Connect func(context.Context) (Connection, error)
-}
-
-// Command returns the command.
-func Command(o Options) *cobra.Command {
+func (a *app) moveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "move OLD NEW",
 		Short: "Continue to manage a resource at the place to which Azure moved it",
@@ -63,19 +42,21 @@ of them: one with the old place would create the resource there again.
 			if err != nil {
 				return cli.BadInput("%w", err)
 			}
-			connection, err := o.Connect(c.Context())
+			b, err := a.connection(c.Context())
 			if err != nil {
 				return err
 			}
-			return mover{Options: o, connection: connection, runID: backend.NewRunID(workflows.MoveIDPrefix)}.move(c.Context(), args[0], to)
+			m := mover{app: a, connection: b, runID: backend.NewRunID(workflows.MoveIDPrefix)}
+			return m.move(c.Context(), args[0], to)
 		},
 	}
 }
 
-// mover is one run of the command.
+// mover has the workflows of the new place of a resource that Azure moved take over from
+// the workflows of the old place. A worker proves the move before.
 type mover struct {
-	Options
-	connection Connection
+	app        *app
+	connection *connection
 	runID      string
 }
 
@@ -101,7 +82,7 @@ func (m mover) move(ctx context.Context, name string, to resource.ID) error {
 		result, err := m.prove(ctx, activities.MoveResourceInput{Old: from, New: to, ID: id})
 		if cli.ExitCode(err) == cli.ExitFailed {
 			left++
-			fmt.Fprintf(m.Out, "%s  left: %v\n", cli.KindAndName(id), err)
+			m.app.printf("%s  left: %v\n", cli.KindAndName(id), err)
 			continue
 		}
 		if err == nil {
@@ -164,7 +145,7 @@ func (m mover) carry(ctx context.Context, result activities.MoveResourceResult) 
 	}
 	var applied workflows.ApplyResult
 	err := m.connection.UpdateWithStart(ctx, desired, backend.Message{
-		Name: workflows.ApplyUpdate, Input: workflows.ApplyInput{Desired: desired, By: m.By, Carried: result.Carried}, Result: &applied,
+		Name: workflows.ApplyUpdate, Input: workflows.ApplyInput{Desired: desired, By: m.app.by, Carried: result.Carried}, Result: &applied,
 	})
 	refusal, refused := errors.AsType[*backend.RefusedError](err)
 	switch {
@@ -181,11 +162,11 @@ func (m mover) carry(ctx context.Context, result activities.MoveResourceResult) 
 	}
 	var forgotten workflows.ForgetResult
 	err = m.connection.Update(ctx, from.WorkflowID(), backend.Message{
-		Name: workflows.ForgetUpdate, Input: workflows.ForgetInput{Reason: "moved to " + desired.ID.String(), By: m.By}, Result: &forgotten,
+		Name: workflows.ForgetUpdate, Input: workflows.ForgetInput{Reason: "moved to " + desired.ID.String(), By: m.app.by}, Result: &forgotten,
 	})
 	if err != nil && !errors.Is(err, backend.ErrNotManaged) {
 		return err
 	}
-	fmt.Fprintf(m.Out, "%s  %s\n", cli.KindAndName(from), text)
+	m.app.printf("%s  %s\n", cli.KindAndName(from), text)
 	return nil
 }

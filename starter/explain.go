@@ -1,6 +1,7 @@
-package author
+package starter
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -9,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (t Terminal) explainCommand() *cobra.Command {
+func (a *app) explainCommand() *cobra.Command {
 	var (
 		output              cli.Format
 		versions, recursive bool
@@ -38,29 +39,29 @@ readOnly, writeOnly, secret, values, otherValues, min, max, pattern and properti
 		RunE: func(_ *cobra.Command, args []string) error {
 			query, err := explain.Parse(args[0])
 			if err != nil {
-				return failed(err)
+				return lookupError(err)
 			}
 			switch {
 			case versions && !output.IsMachine():
-				t.printf("%s\n", strings.Join(explain.VersionsOf(query.Type).All, "\n"))
+				a.printf("%s\n", strings.Join(explain.VersionsOf(query.Type).All, "\n"))
 				return nil
 			case versions:
-				return output.Write(t.Out, explain.VersionsOf(query.Type))
+				return output.Write(a.out, explain.VersionsOf(query.Type))
 			case recursive && output.IsMachine():
 				return cli.BadInput("--recursive cannot be combined with -o %s; leave one of them out", output)
 			case recursive:
 				text, err := explain.Tree(query)
-				t.printf("%s", text)
-				return failed(err)
+				a.printf("%s", text)
+				return lookupError(err)
 			}
 			page, err := explain.Explain(query)
 			if err != nil {
-				return failed(err)
+				return lookupError(err)
 			}
 			if output.IsMachine() {
-				return output.Write(t.Out, page)
+				return output.Write(a.out, page)
 			}
-			t.printf("%s", page.Text(explain.Layout{Width: t.Width(), Wide: output == cli.FormatWide}))
+			a.printf("%s", page.Text(explain.Layout{Width: a.lineWidth(), Wide: output == cli.FormatWide}))
 			return nil
 		},
 	}
@@ -78,4 +79,16 @@ func oneArgument(what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// lookupError returns an error of a lookup with its exit code: a name that is not published
+// failed, a text that cannot be read is bad input.
+func lookupError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, explain.ErrUnknown):
+		return cli.Failed("%w", err)
+	}
+	return cli.BadInput("%w", err)
 }

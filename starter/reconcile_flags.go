@@ -1,23 +1,16 @@
-package author
+package starter
 
 import (
 	"strings"
 
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/importer"
 	"github.com/spf13/cobra"
 )
 
-// ReconcileFlags adds the flags for what an import writes into reconcile.
-func ReconcileFlags(c *cobra.Command, how *importer.Reconcile) {
-	reconcileFlags(c, &how.Adopt, &how.Policy, "")
-}
-
-// CheckReconcile checks these flags and lower-cases them.
-func CheckReconcile(how *importer.Reconcile) error { return checkReconcile(&how.Adopt, &how.Policy) }
-
-func reconcileFlags(c *cobra.Command, adopt, policy *string, adoptDefault string) {
+// addReconcile adds the flags for the section reconcile of the manifests that a command
+// writes.
+func addReconcile(c *cobra.Command, adopt, policy *string, adoptDefault string) {
 	c.Flags().StringVar(adopt, "adopt", adoptDefault, "reconcile.adopt of the manifests: "+strings.Join(adoptWords(), ", "))
 	c.Flags().StringVar(policy, "policy", "", "reconcile.policy of the manifests, for example observe: report drift and write nothing")
 	// A flag has one completer, so the registrations never fail.
@@ -25,6 +18,7 @@ func reconcileFlags(c *cobra.Command, adopt, policy *string, adoptDefault string
 	_ = c.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(policyWords(), cobra.ShellCompDirectiveNoFileComp))
 }
 
+// checkReconcile checks these flags and lower-cases them.
 func checkReconcile(adopt, policy *string) error {
 	for _, flag := range []struct {
 		name  string

@@ -1,4 +1,4 @@
-package author
+package starter
 
 import (
 	"github.com/armature-io/armature/manifest"
@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (t Terminal) schemaCommand() *cobra.Command {
+func (a *app) schemaCommand() *cobra.Command {
 	var (
 		paths []string
 		all   bool
@@ -29,13 +29,13 @@ without descriptions: 5 MB, which editors read slowly.
 			case all == (len(paths) > 0):
 				return cli.BadInput("schema needs either -f PATH (a file or a folder) or --all")
 			case all:
-				return t.printSchema(schema.All(), false)
+				return a.printSchema(schema.All(), false)
 			}
 			documents, err := manifest.Documents(paths...)
 			if err != nil {
 				return cli.BadInput("%w", err)
 			}
-			return t.printSchema(schema.Of(documents), true)
+			return a.printSchema(schema.Of(documents), true)
 		},
 	}
 	c.Flags().StringSliceVarP(&paths, "file", "f", nil, "manifests: `files` or folders; repeatable")
@@ -43,11 +43,11 @@ without descriptions: 5 MB, which editors read slowly.
 	return c
 }
 
-func (t Terminal) printSchema(uses []schema.Use, descriptions bool) error {
+func (a *app) printSchema(uses []schema.Use, descriptions bool) error {
 	text, err := schema.Write(uses, descriptions)
 	if err != nil {
 		return err
 	}
-	t.printf("%s", cli.EscapeJSON(text))
+	a.printf("%s", cli.EscapeJSON(text))
 	return nil
 }
