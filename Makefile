@@ -79,16 +79,26 @@ dev-build:
 		waiter=$$!; trap 'kill $$waiter 2>/dev/null || true' EXIT; \
 		cd dev && $(GO) build -ldflags '$(LDFLAGS)' -o bin/local ./local
 
-# The commands of README and docs build too, while tests use both cores: building first
-# fills the cache. Tests of dev/ wait more than they compute: four run side by side.
 .PHONY: test
-test: build attack ## run all tests of both modules; needs only Go, make and git
-	$(GO) test ./...
-	@echo "testing dev/ on the embedded Temporal server: its first build takes up to six minutes"
-	cd dev && $(GO) test -timeout 35m -parallel 4 $$($(GO) list ./... | grep -v '/attack$$')
+test: build attack test-product test-dev ## run all tests of both modules; needs only Go, make and git
 
-# Among other tests those of dev/e2e are cited only: they run anyway.
-test check: ATTACK_FLAGS := --without dev/e2e
+.PHONY: test-product
+test-product:
+	$(GO) test ./...
+
+# DEV_ELSEWHERE are the packages of dev/ whose tests another target runs.
+DEV_ELSEWHERE := attack
+
+# Building first fills the cache: tests of docs build the same programs. Tests of dev/ wait
+# more than they compute, so four run side by side. -count=1, because Go's cache of results
+# does not see the programs that they build and the files above dev/.
+.PHONY: test-dev
+test-dev: build
+	@echo "testing dev/ on the embedded Temporal server: its first build takes up to six minutes"
+	cd dev && $(GO) test -count=1 -timeout 35m -parallel 4 $$($(GO) list ./... | grep -Ev '/($(DEV_ELSEWHERE))$$')
+
+# Other targets run the tests of other packages that the table of attacks cites.
+test: ATTACK_FLAGS := --own
 
 .PHONY: attack
 attack: ## run the attacks on the real programs, print what holds each; ATTACK=REGEXP selects, GUARDS=1 takes each guard out
@@ -152,8 +162,30 @@ chromium:
 bench: ## measure; BENCH=wake for one part, BENCH=scale for large numbers (up to an hour), DISTANCE=30ms far from Temporal; writes dev/bench.json
 	cd dev && BENCH='$(or $(BENCH),all)' DISTANCE='$(DISTANCE)' $(GO) test -count=1 -timeout $(if $(filter scale,$(BENCH)),4h,40m) -v ./bench
 
+# PARTS are the parts of `make check`, those that mostly wait first. race has the tests of
+# replay, and test-dev those of layers.
+PARTS := test-dev race attack lint test-webui workflowcheck test-postgres test-editor licenses vulnerabilities
+# PART_TIMES has a line for each part that ended: name, seconds, seconds of the processors, exit code.
+PART_TIMES := dev/bin/check.times
+
 .PHONY: check
-check: lint licenses vulnerabilities layers workflowcheck replay test test-editor test-webui test-postgres race ## everything that CI runs
+check: ## everything that CI runs, two parts at a time; prints the time of each part at the end
+	@mkdir -p dev/bin && rm -f $(PART_TIMES)
+	@$(MAKE) --no-print-directory gcc chromium postgresql $(YAML_LANGUAGE_SERVER)
+	@code=0; $(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync=recurse \
+		ATTACK_FLAGS=--own DEV_ELSEWHERE='attack|editor|postgres|webui' $(PARTS:%=part-%) || code=$$?; \
+	sort -k2,2nr $(PART_TIMES) | awk -v all="$$SECONDS" ' \
+		BEGIN {printf "%-16s %8s %8s\n", "part", "seconds", "of CPU"} \
+		{printf "%-16s %8.0f %8.0f%s\n", $$1, $$2, $$3 + $$4, $$5 ? "  FAILED" : ""; cpu += $$3 + $$4} \
+		END {printf "%-16s %8.0f %8.0f\n", "all", all, cpu}'; \
+	exit $$code
+
+.PHONY: $(PARTS:%=part-%)
+$(PARTS:%=part-%): part-%:
+	@code=0; TIMEFORMAT='%R %U %S'; exec 3>&2; \
+	{ time $(MAKE) --no-print-directory $* 2>&3; } 2>dev/bin/$@ || code=$$?; \
+	echo "$* $$(<dev/bin/$@) $$code" >>$(PART_TIMES); \
+	exit $$code
 
 .PHONY: lint
 lint: ## run golangci-lint on both modules

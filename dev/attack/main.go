@@ -39,7 +39,7 @@ func run(ctx context.Context, args []string) (int, error) {
 	guards := flags.Bool("guards", false, "take each guard out in turn and check that its test fails")
 	spec := flags.Bool("spec", false, "take out what rows of docs/contributing/spec-coverage.md state, in turn, and check that the test of the row fails")
 	only := flags.String("run", "", "only rows, or guards, that match this regular expression")
-	without := flags.String("without", "", "packages whose tests other targets run, separated by commas: they are cited only")
+	own := flags.Bool("own", false, "run the tests of this folder only: other targets run the cited tests of other packages")
 	if err := flags.Parse(args); err != nil {
 		return 2, nil //nolint:nilerr // the flag package has printed it
 	}
@@ -70,11 +70,14 @@ func run(ctx context.Context, args []string) (int, error) {
 	}
 	started := time.Now()
 	r := newRunner(root)
-	elsewhere := strings.Split(*without, ",")
-	if err := r.runAll(ctx, byPackage(table), elsewhere); err != nil {
+	packages := byPackage(table)
+	if *own {
+		maps.DeleteFunc(packages, func(folder string, _ []string) bool { return folder != ownPackage })
+	}
+	if err := r.runAll(ctx, packages); err != nil {
 		return 1, err
 	}
-	return r.print(table, elsewhere, started), nil
+	return r.print(table, packages, started), nil
 }
 
 // ownPackage is the package of the attacks on the real programs.
@@ -85,12 +88,12 @@ func tableTests() []string { return []string{"TestTable", "TestGuards", "TestRem
 
 // runAll runs the tests of all packages. Those on the real programs mostly wait, so they
 // run beside the others.
-func (r *runner) runAll(ctx context.Context, packages map[string][]string, elsewhere []string) error {
+func (r *runner) runAll(ctx context.Context, packages map[string][]string) error {
 	var own error
 	var running sync.WaitGroup
 	running.Go(func() { own = r.run(ctx, ownPackage, append(tableTests(), packages[ownPackage]...)) })
 	for _, folder := range slices.Sorted(maps.Keys(packages)) {
-		if folder == ownPackage || slices.Contains(elsewhere, folder) {
+		if folder == ownPackage {
 			continue
 		}
 		if err := r.run(ctx, folder, packages[folder]); err != nil {
@@ -102,16 +105,16 @@ func (r *runner) runAll(ctx context.Context, packages map[string][]string, elsew
 	return own
 }
 
-// print prints a line for each row and the output of failed tests. It returns the exit
-// code.
-func (r *runner) print(table []Row, elsewhere []string, started time.Time) int {
+// print prints a line for each row and the output of failed tests. Tests of packages that
+// were not run are cited only. It returns the exit code.
+func (r *runner) print(table []Row, packages map[string][]string, started time.Time) int {
 	code, held, open := 0, 0, 0
 	for _, row := range table {
 		state := "held"
 		var by []string
 		for _, cite := range row.Tests {
 			switch result, ran := r.results[cite]; {
-			case slices.Contains(elsewhere, cite.Package):
+			case packages[cite.Package] == nil:
 				by = append(by, cite.String()+" (run by make test)")
 			case !ran:
 				state = "FAILED"
