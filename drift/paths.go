@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
 )
 
 // lastName returns the last property name of a path: for an element, the name of
@@ -34,6 +35,25 @@ func hasUserDefinedKeys(name string) bool {
 // isUserDefined reports whether users choose the keys and values at or below a path.
 func isUserDefined(path resource.Path) bool {
 	return slices.ContainsFunc(path, func(s resource.Step) bool { return hasUserDefinedKeys(s.Name) })
+}
+
+// hasFixedMembers reports whether all properties of a path whose names suggest keys of users
+// are published with fixed members.
+func (s *subject) hasFixedMembers(path resource.Path) bool {
+	shape := types.Lookup(s.resourceType, s.apiVersion)
+	if shape == nil {
+		return false
+	}
+	for i, step := range path {
+		if !hasUserDefinedKeys(step.Name) {
+			continue
+		}
+		found, free := shape.Find(path[:i+1])
+		if free || len(found) == 0 || slices.ContainsFunc(found, func(p types.Property) bool { return !p.Type.HasFixedMembers() }) {
+			return false
+		}
+	}
+	return true
 }
 
 // isUserText reports whether the value at a path is a name or text that users

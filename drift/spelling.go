@@ -29,11 +29,12 @@ func isSameLocation(p cursor) bool {
 }
 
 // isSameResourceID reports whether both IDs name the same resource. ARM compares
-// IDs ignoring case. Built-in role and policy definitions belong to the tenant and
+// IDs ignoring case, except among keys and values of users. Built-in role and policy definitions belong to the tenant and
 // are visible in every subscription, so both IDs name them.
 func isSameResourceID(p cursor) bool {
-	a, b, ok := texts(p)
-	if !ok || !isFullID(a) {
+	a, okA := p.desired.(string)
+	b, okB := p.observed.(string)
+	if !okA || !okB || !isFullID(a) || p.userDefined && !p.subject.hasFixedMembers(p.path) {
 		return false
 	}
 	a, b = strings.ToLower(strings.Trim(a, "/")), strings.ToLower(strings.Trim(b, "/"))

@@ -140,6 +140,11 @@ func (n *Node) Values() (values []string, open bool) {
 	return values, open
 }
 
+// HasFixedMembers reports whether a value is an object without keys that users choose.
+func (n *Node) HasFixedMembers() bool {
+	return n.Additional == nil && (n.Kind == Discriminated || n.Kind == Object && len(n.Properties) > 0)
+}
+
 // Has reports whether an object has a property.
 func (n *Node) Has(name string) bool {
 	_, found := n.Property(name)
