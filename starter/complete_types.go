@@ -3,7 +3,7 @@ package starter
 import (
 	"strings"
 
-	"github.com/armature-io/armature/starter/internal/explain"
+	"github.com/armature-io/armature/starter/internal/author"
 	"github.com/spf13/cobra"
 )
 
@@ -13,20 +13,20 @@ const typeDirective = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirect
 
 // completeQuery offers what can follow in TYPE[@VERSION][.PATH].
 func completeQuery(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return offers(args, explain.CompleteQuery(typed)), typeDirective
+	return offers(args, author.CompleteQuery(typed)), typeDirective
 }
 
 // completeTypes offers types.
 func completeTypes(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return offers(args, explain.CompleteType(typed, false)), typeDirective
+	return offers(args, author.CompleteType(typed, false)), typeDirective
 }
 
 // completeCreatable offers the types that a manifest can have, with their versions.
 func completeCreatable(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if name, version, found := strings.Cut(typed, "@"); found {
-		return offers(args, explain.CompleteVersion(name, version, name+"@")), typeDirective
+		return offers(args, author.CompleteVersion(name, version, name+"@")), typeDirective
 	}
-	return offers(args, explain.CompleteType(typed, true)), typeDirective
+	return offers(args, author.CompleteType(typed, true)), typeDirective
 }
 
 // completeVersion offers the api-versions of the type that is the argument.
@@ -34,11 +34,11 @@ func completeVersion(_ *cobra.Command, args []string, typed string) ([]cobra.Com
 	if len(args) != 1 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return offers(nil, explain.CompleteVersion(args[0], typed, "")), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	return offers(nil, author.CompleteVersion(args[0], typed, "")), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
 // offers returns completions, none behind the argument.
-func offers(args []string, found []explain.Offer) []cobra.Completion {
+func offers(args []string, found []author.Offer) []cobra.Completion {
 	if len(args) > 0 {
 		return nil
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/armature-io/armature/starter/internal/author"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/explain"
 	"github.com/spf13/cobra"
 )
 
@@ -37,31 +37,31 @@ readOnly, writeOnly, secret, values, otherValues, min, max, pattern and properti
 		ValidArgsFunction: completeQuery,
 		Args:              oneArgument("a type, for example Microsoft.Storage/storageAccounts"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			query, err := explain.Parse(args[0])
+			query, err := author.ParseQuery(args[0])
 			if err != nil {
 				return lookupError(err)
 			}
 			switch {
 			case versions && !output.IsMachine():
-				a.printf("%s\n", strings.Join(explain.VersionsOf(query.Type).All, "\n"))
+				a.printf("%s\n", strings.Join(author.VersionsOf(query.Type).All, "\n"))
 				return nil
 			case versions:
-				return output.Write(a.out, explain.VersionsOf(query.Type))
+				return output.Write(a.out, author.VersionsOf(query.Type))
 			case recursive && output.IsMachine():
 				return cli.BadInput("--recursive cannot be combined with -o %s; leave one of them out", output)
 			case recursive:
-				text, err := explain.Tree(query)
+				text, err := author.Tree(query)
 				a.printf("%s", text)
 				return lookupError(err)
 			}
-			page, err := explain.Explain(query)
+			page, err := author.Explain(query)
 			if err != nil {
 				return lookupError(err)
 			}
 			if output.IsMachine() {
 				return output.Write(a.out, page)
 			}
-			a.printf("%s", page.Text(explain.Layout{Width: a.lineWidth(), Wide: output == cli.FormatWide}))
+			a.printf("%s", page.Text(author.Layout{Width: a.lineWidth(), Wide: output == cli.FormatWide}))
 			return nil
 		},
 	}
@@ -87,7 +87,7 @@ func lookupError(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, explain.ErrUnknown):
+	case errors.Is(err, author.ErrUnknown):
 		return cli.Failed("%w", err)
 	}
 	return cli.BadInput("%w", err)

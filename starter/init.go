@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"github.com/armature-io/armature/manifest"
+	"github.com/armature-io/armature/starter/internal/author"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/schema"
 	"github.com/spf13/cobra"
 )
 
@@ -49,7 +49,7 @@ func (a *app) initFolder(folder string, dryRun bool) error {
 	if err != nil {
 		return cli.BadInput("%w; `armature new TYPE > FILE.yaml` writes a manifest", err)
 	}
-	uses := schema.Of(documents)
+	uses := author.UsesOf(documents)
 	documents, err = relative(documents, folder)
 	if err != nil {
 		return cli.Failed("%w", err)
@@ -64,12 +64,12 @@ func (a *app) initFolder(folder string, dryRun bool) error {
 	}
 	defer root.Close()
 	w := &folderSetup{root: root, dryRun: dryRun}
-	text, err := schema.Write(uses, true)
+	text, err := author.WriteSchema(uses, true)
 	if err != nil {
 		return cli.Failed("%w", err)
 	}
-	w.write(schema.File, text, cli.Count(len(uses), "type"))
-	w.settings(schema.Globs(documents))
+	w.write(author.File, text, cli.Count(len(uses), "type"))
+	w.settings(author.Globs(documents))
 	w.modelines(documents)
 	a.printf("%s", columns(w.rows))
 	a.printf("%s", w.advice)
@@ -157,24 +157,24 @@ func (s *folderSetup) settings(globs []string) {
 	if len(globs) == 0 || s.err != nil {
 		return
 	}
-	merged, err := schema.MergeSettings(s.read(schema.Settings), globs)
+	merged, err := author.MergeSettings(s.read(author.Settings), globs)
 	if err != nil {
-		s.rows = append(s.rows, []string{schema.Settings, unchanged, err.Error()})
-		s.advice = fmt.Sprintf("\nadd this to %s:\n%s\n", schema.Settings, schema.Snippet(globs))
+		s.rows = append(s.rows, []string{author.Settings, unchanged, err.Error()})
+		s.advice = fmt.Sprintf("\nadd this to %s:\n%s\n", author.Settings, author.SettingsSnippet(globs))
 		return
 	}
-	s.write(schema.Settings, merged, settingsText)
+	s.write(author.Settings, merged, settingsText)
 }
 
 // modelines adds the comment with the schema to YAML manifests.
 func (s *folderSetup) modelines(documents []manifest.Document) {
 	seen := map[string]bool{}
 	for _, d := range documents {
-		if d.Type == "" || !schema.IsYAML(d.File) || seen[d.File] || s.err != nil {
+		if d.Type == "" || !author.IsYAML(d.File) || seen[d.File] || s.err != nil {
 			continue
 		}
 		seen[d.File] = true
-		if text, added := schema.AddModelines(s.read(d.File), d.File); added > 0 {
+		if text, added := author.AddModelines(s.read(d.File), d.File); added > 0 {
 			s.write(d.File, text, cli.Count(added, "comment")+" with the schema")
 		}
 	}

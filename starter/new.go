@@ -2,9 +2,8 @@ package starter
 
 import (
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/author"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/explain"
-	"github.com/armature-io/armature/starter/internal/skeleton"
 	"github.com/armature-io/armature/types"
 	"github.com/spf13/cobra"
 )
@@ -35,7 +34,7 @@ Without a version it has the newest stable api-version that a PUT can use.`,
 					a.note("warning: the name %s %s", name, finding.Message)
 				}
 			}
-			text, err := skeleton.Manifest(shape, name)
+			text, err := author.Skeleton(shape, name)
 			if err != nil {
 				return cli.Failed("%w", err)
 			}
@@ -52,7 +51,7 @@ Without a version it has the newest stable api-version that a PUT can use.`,
 
 // shapeOf returns the shape of TYPE[@VERSION]; version is stated instead of @VERSION.
 func shapeOf(text, version string) (*types.Shape, error) {
-	query, err := explain.Parse(text)
+	query, err := author.ParseQuery(text)
 	switch {
 	case err != nil:
 		return nil, lookupError(err)
@@ -62,7 +61,7 @@ func shapeOf(text, version string) (*types.Shape, error) {
 		return nil, cli.BadInput("the api-version is stated twice; leave out @%s or --api-version", query.Version)
 	}
 	if version != "" {
-		query, err = explain.Parse(query.Type + "@" + version)
+		query, err = author.ParseQuery(query.Type + "@" + version)
 		switch {
 		case err != nil:
 			return nil, lookupError(err)

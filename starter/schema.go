@@ -2,8 +2,8 @@ package starter
 
 import (
 	"github.com/armature-io/armature/manifest"
+	"github.com/armature-io/armature/starter/internal/author"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/schema"
 	"github.com/spf13/cobra"
 )
 
@@ -29,13 +29,13 @@ without descriptions: 5 MB, which editors read slowly.
 			case all == (len(paths) > 0):
 				return cli.BadInput("schema needs either -f PATH (a file or a folder) or --all")
 			case all:
-				return a.printSchema(schema.All(), false)
+				return a.printSchema(author.AllUses(), false)
 			}
 			documents, err := manifest.Documents(paths...)
 			if err != nil {
 				return cli.BadInput("%w", err)
 			}
-			return a.printSchema(schema.Of(documents), true)
+			return a.printSchema(author.UsesOf(documents), true)
 		},
 	}
 	c.Flags().StringSliceVarP(&paths, "file", "f", nil, "manifests: `files` or folders; repeatable")
@@ -43,8 +43,8 @@ without descriptions: 5 MB, which editors read slowly.
 	return c
 }
 
-func (a *app) printSchema(uses []schema.Use, descriptions bool) error {
-	text, err := schema.Write(uses, descriptions)
+func (a *app) printSchema(uses []author.Use, descriptions bool) error {
+	text, err := author.WriteSchema(uses, descriptions)
 	if err != nil {
 		return err
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/armature-io/armature/starter/internal/author"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/explain"
 	"github.com/spf13/cobra"
 )
 
@@ -26,7 +26,7 @@ yaml are a list of {type, version, versions, scopes}. Exit code 1: no type match
 		ValidArgsFunction: completeTypes,
 		RunE: func(_ *cobra.Command, args []string) error {
 			pattern := strings.Join(args, "")
-			entries := explain.List(pattern)
+			entries := author.ListTypes(pattern)
 			if len(entries) == 0 {
 				return cli.Failed("no published type matches %q%s", pattern, nearestTypes(pattern))
 			}
@@ -43,14 +43,14 @@ yaml are a list of {type, version, versions, scopes}. Exit code 1: no type match
 
 // nearestTypes returns the end of the sentence about a pattern without a match.
 func nearestTypes(pattern string) string {
-	if found := explain.Suggestions(strings.Trim(strings.ReplaceAll(pattern, "*", ""), "/")); len(found) > 0 {
+	if found := author.Suggestions(strings.Trim(strings.ReplaceAll(pattern, "*", ""), "/")); len(found) > 0 {
 		return "; did you mean " + strings.Join(found, " or ") + "?"
 	}
 	return "; try a shorter part of the name"
 }
 
 // typeTable returns the list for people.
-func typeTable(entries []explain.Entry, wide bool) string {
+func typeTable(entries []author.Entry, wide bool) string {
 	rows := [][]string{{"TYPE", "VERSION", "SCOPE"}}
 	if wide {
 		rows[0] = []string{"TYPE", "VERSION", "STABLE", "PREVIEW", "VERSIONS", "SCOPE"}

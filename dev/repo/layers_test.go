@@ -32,10 +32,9 @@ var layers = [][]string{
 	{"fleet"},
 	{"service", "starter/internal/cli"},
 	{"starter/internal/backend"},
-	{"starter/internal/explain", "starter/internal/plan", "starter/internal/replay", "starter/internal/report", "starter/internal/screen", "starter/internal/why"},
-	{"starter/internal/convert", "starter/internal/schema", "starter/internal/skeleton"},
+	{"starter/internal/author", "starter/internal/convert", "starter/internal/plan", "starter/internal/replay", "starter/internal/report", "starter/internal/screen", "starter/internal/why"},
 	{"starter/internal/importer"},
-	{"starter/internal/wait", "starter/internal/project", "starter/internal/rollout"},
+	{"starter/internal/project", "starter/internal/rollout", "starter/internal/wait"},
 	{"worker", "starter"},
 }
 

@@ -1,4 +1,4 @@
-package schema
+package author
 
 import (
 	"bytes"
@@ -103,8 +103,8 @@ func MergeSettings(settings []byte, globs []string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Snippet returns what a user adds to settings that MergeSettings refuses.
-func Snippet(globs []string) string {
+// SettingsSnippet returns what a user adds to settings that MergeSettings refuses.
+func SettingsSnippet(globs []string) string {
 	merged, err := MergeSettings(nil, globs)
 	if err != nil {
 		return "" // globs are texts, which always encode

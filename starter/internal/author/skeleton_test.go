@@ -1,4 +1,4 @@
-package skeleton
+package author
 
 import (
 	"bytes"
@@ -35,7 +35,7 @@ func TestSkeletons(t *testing.T) {
 	skeletons, findings := 0, 0
 	for _, name := range types.Names(true) {
 		shape := types.Lookup(name, types.Newest(name))
-		text, err := Manifest(shape, "")
+		text, err := Skeleton(shape, "")
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -106,7 +106,7 @@ func TestManifest(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			text, err := Manifest(types.Lookup(tc.typ, tc.version), tc.name)
+			text, err := Skeleton(types.Lookup(tc.typ, tc.version), tc.name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +116,7 @@ func TestManifest(t *testing.T) {
 		})
 	}
 	logs := types.Lookup("Microsoft.Resources/deploymentScripts/logs", "2023-08-01")
-	if _, err := Manifest(logs, ""); err == nil || !strings.Contains(err.Error(), "cannot be created by a PUT") {
+	if _, err := Skeleton(logs, ""); err == nil || !strings.Contains(err.Error(), "cannot be created by a PUT") {
 		t.Errorf("a type that no PUT creates: %v", err)
 	}
 }
@@ -128,7 +128,7 @@ func TestSecrets(t *testing.T) {
 		{Name: "size", Flags: types.Required, Type: &types.Node{Kind: types.Integer}},
 	}}
 	shape := &types.Shape{Type: "A.B/cs", Version: "2023-01-01", Body: n, Writable: types.ResourceGroupScope, Readable: types.ResourceGroupScope}
-	text, err := Manifest(shape, "")
+	text, err := Skeleton(shape, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package schema
+package author
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/armature-io/armature/starter/internal/explain"
 	"github.com/armature-io/armature/types"
 )
 
@@ -41,14 +40,17 @@ func (g *generator) titled(schema object, n *types.Node) object {
 	return schema
 }
 
+// hasOwnField is isOwnField of a property.
+func hasOwnField(p types.Property) bool { return isOwnField(p.Name) }
+
 // body returns the schema of a body.
 func (g *generator) body(shape *types.Shape) object {
 	body := *shape.Body
-	body.Properties = slices.DeleteFunc(slices.Clone(body.Properties), envelope)
+	body.Properties = slices.DeleteFunc(slices.Clone(body.Properties), hasOwnField)
 	body.Variants = slices.Clone(body.Variants)
 	for i, v := range body.Variants {
 		form := *v.Type
-		form.Properties = slices.DeleteFunc(slices.Clone(form.Properties), envelope)
+		form.Properties = slices.DeleteFunc(slices.Clone(form.Properties), hasOwnField)
 		body.Variants[i].Type = &form
 	}
 	if body.Discriminator == "name" {
@@ -79,11 +81,6 @@ func open(schema object) object {
 		schema["patternProperties"] = object{identityPattern: object{"type": "string"}}
 	}
 	return schema
-}
-
-// envelope reports whether the manifest's own fields state a member of the body.
-func envelope(p types.Property) bool {
-	return slices.Contains([]string{"id", "name", "type", "apiVersion"}, p.Name)
 }
 
 // value returns the schema of a value. A marker stands for texts and numbers.
@@ -212,7 +209,7 @@ func (g *generator) properties(list []types.Property, additional *types.Node) ob
 		}
 		value := g.value(p.Type)
 		if g.descriptions {
-			value["description"] = explain.Sentence(p)
+			value["description"] = Sentence(p)
 		}
 		properties[p.Name] = value
 		if p.Has(types.Required) {

@@ -1,4 +1,4 @@
-package explain
+package author
 
 import (
 	"errors"
@@ -27,7 +27,7 @@ func TestParse(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			q, err := Parse(tc.text)
+			q, err := ParseQuery(tc.text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,7 +61,7 @@ func TestRefusals(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			q, err := Parse(tc.text)
+			q, err := ParseQuery(tc.text)
 			if err == nil {
 				_, err = Explain(q)
 			}
@@ -74,7 +74,7 @@ func TestRefusals(t *testing.T) {
 
 func page(t *testing.T, text string) Page {
 	t.Helper()
-	q, err := Parse(text)
+	q, err := ParseQuery(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestAllPages(t *testing.T) {
 		}
 		all := []Page{body}
 		for _, f := range body.Field.Properties {
-			q, err := Parse(name + "." + nameText(f.Name))
+			q, err := ParseQuery(name + "." + nameText(f.Name))
 			if err != nil {
 				t.Fatalf("%s.%s: %v", name, f.Name, err)
 			}

@@ -1,4 +1,4 @@
-package schema
+package author
 
 import (
 	"errors"
@@ -55,7 +55,7 @@ func TestMergeSettings(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if got := Snippet(globs); !strings.HasPrefix(got, "  \"yaml.schemas\": {") || !strings.HasSuffix(got, "  }") {
+	if got := SettingsSnippet(globs); !strings.HasPrefix(got, "  \"yaml.schemas\": {") || !strings.HasSuffix(got, "  }") {
 		t.Errorf("got %q", got)
 	}
 }

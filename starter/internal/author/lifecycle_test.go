@@ -1,4 +1,4 @@
-package lifecycle
+package author_test
 
 import (
 	"encoding/json"
@@ -12,7 +12,7 @@ import (
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/starter/internal/skeleton"
+	"github.com/armature-io/armature/starter/internal/author"
 	"github.com/armature-io/armature/types"
 )
 
@@ -23,7 +23,9 @@ const sample = 10
 const minTypes = 2000
 
 // TestLifecycle walks every type: create, read, no PUT in the second round, a change of
-// the manifest and one of another tool with one PUT each, delete, absent.
+// the manifest and one of another tool with one PUT each, delete, absent. It joins the real
+// activities, the simulator with the responses of an unusual provider, and the bodies of
+// skeletons. It takes one type in ten; LIFECYCLE=all takes all, LIFECYCLE=TYPE one.
 func TestLifecycle(t *testing.T) {
 	names := chosen(t)
 	started := time.Now()
@@ -109,7 +111,7 @@ func walk(t *testing.T, name string) (result, error) {
 
 // load returns the resource of the skeleton of a shape.
 func load(shape *types.Shape) (resource.Desired, error) {
-	text, err := skeleton.Manifest(shape, "")
+	text, err := author.Skeleton(shape, "")
 	if err != nil {
 		return resource.Desired{}, err
 	}

@@ -1,4 +1,4 @@
-package lifecycle
+package author_test
 
 import (
 	"context"

@@ -1,6 +1,4 @@
-// Package schema writes JSON Schemas (draft-07) of manifests for editors: the fields of
-// package manifest, and for each resource type the body as package types has it.
-package schema
+package author
 
 import (
 	"bytes"
@@ -20,9 +18,9 @@ type object = map[string]any
 // Use is a resource type in an api-version, as manifests state them.
 type Use struct{ Type, Version string }
 
-// Of returns the types that documents use, sorted, each once; types that are not
+// UsesOf returns the types that documents use, sorted, each once; types that are not
 // published are left out.
-func Of(documents []manifest.Document) []Use {
+func UsesOf(documents []manifest.Document) []Use {
 	uses := map[Use]bool{}
 	for _, d := range documents {
 		if _, found := types.Spelled(d.Type); found && d.Version != "" {
@@ -34,8 +32,8 @@ func Of(documents []manifest.Document) []Use {
 	})
 }
 
-// All returns every type that a PUT can create, in its newest version.
-func All() []Use {
+// AllUses returns every type that a PUT can create, in its newest version.
+func AllUses() []Use {
 	var uses []Use
 	for _, name := range types.Names(true) {
 		uses = append(uses, Use{name, types.Newest(name)})
@@ -43,9 +41,9 @@ func All() []Use {
 	return uses
 }
 
-// Write returns the schema of manifests: the bodies of the types in use are checked, and
+// WriteSchema returns the schema of manifests: the bodies of the types in use are checked, and
 // the bodies of other types are not. With descriptions, each property has one.
-func Write(uses []Use, descriptions bool) ([]byte, error) {
+func WriteSchema(uses []Use, descriptions bool) ([]byte, error) {
 	g := &generator{descriptions: descriptions, names: map[*types.Node]string{}, definitions: object{}}
 	root := fields()
 	properties := root["properties"].(object)
@@ -78,7 +76,7 @@ func Write(uses []Use, descriptions bool) ([]byte, error) {
 // messages and descriptions.
 func typeField(field object, uses []Use) object {
 	offers := map[string]bool{}
-	for _, use := range slices.Concat(uses, All()) {
+	for _, use := range slices.Concat(uses, AllUses()) {
 		offers[use.Type+"@"+use.Version] = true
 	}
 	var snippets []any

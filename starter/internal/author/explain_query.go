@@ -1,7 +1,8 @@
-// Package explain describes published resource types for people and programs: which
-// properties a body may state, what they accept, and which types, api-versions and
-// children exist. It reads package types only: no manifest, no Temporal.
-package explain
+// Package author helps to write manifests from the published types: pages about types and
+// properties (explain), lists and completions of types, skeletons of manifests (new), and
+// JSON Schemas and settings of editors (schema, init). It reads published types and the
+// manifests of a folder, and needs neither Temporal nor a worker.
+package author
 
 import (
 	"cmp"
@@ -37,11 +38,11 @@ func unknown(format string, args ...any) error {
 	return unknownError{fmt.Sprintf(format, args...)}
 }
 
-// Parse reads TYPE[@VERSION][.path]. Names of types contain dots, so the type is the
+// ParseQuery reads TYPE[@VERSION][.path]. Names of types contain dots, so the type is the
 // longest published one that the text starts with; the path begins behind it. A path is
 // written like properties.routes[].name; [kind=X] selects a form of a mapping that has
 // several.
-func Parse(text string) (Query, error) {
+func ParseQuery(text string) (Query, error) {
 	name, rest := splitType(text)
 	if name == "" {
 		return Query{}, fmt.Errorf("the type is empty; write it like Microsoft.Storage/storageAccounts")

@@ -1,7 +1,4 @@
-// Package skeleton writes a manifest with the required properties of a resource type
-// and placeholders for their values. It reads package types only; the result loads and
-// has no findings.
-package skeleton
+package author
 
 import (
 	"bytes"
@@ -10,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/starter/internal/explain"
 	"github.com/armature-io/armature/types"
 	"go.yaml.in/yaml/v3"
 )
@@ -27,9 +23,9 @@ const location = "westus2"
 // maxComment is the length of a comment behind a value, in characters.
 const maxComment = 90
 
-// Manifest returns the skeleton of a shape as YAML. name is the resource's name, "" for
+// Skeleton returns the skeleton of a shape as YAML. name is the resource's name, "" for
 // a placeholder.
-func Manifest(shape *types.Shape, name string) (string, error) {
+func Skeleton(shape *types.Shape, name string) (string, error) {
 	if shape.Writable == 0 && shape.Readable != 0 {
 		return "", fmt.Errorf("%s@%s cannot be created by a PUT, so no manifest can have it", shape.Type, shape.Version)
 	}
@@ -43,7 +39,7 @@ func Manifest(shape *types.Shape, name string) (string, error) {
 	owner, what := ownerOf(shape)
 	add(root, "owner", text(owner))
 	root.Content[len(root.Content)-2].HeadComment = "# " + what
-	w := &writer{}
+	w := &skeletonWriter{}
 	add(root, "body", w.body(shape.Named(nameNode.Value)))
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "# The required properties of %s.\n# Replace the placeholders; `armature explain %s` lists what else a body can state.\n", shape.Type, shape.Type)
@@ -85,8 +81,8 @@ func comment(n *yaml.Node, words string) *yaml.Node {
 	return n
 }
 
-// writer writes the values of a body.
-type writer struct {
+// skeletonWriter writes the values of a body.
+type skeletonWriter struct {
 	ancestors []*types.Node
 	// rights and under are the rules of package resource for values that are secrets
 	// by the names of properties above them.
@@ -95,7 +91,7 @@ type writer struct {
 
 // body returns the body: its required members, its location, and its properties, which
 // nearly every resource needs although few types require them.
-func (w *writer) body(shape *types.Shape) *yaml.Node {
+func (w *skeletonWriter) body(shape *types.Shape) *yaml.Node {
 	n := shape.Body
 	return w.object(n, func(p types.Property) bool {
 		switch p.Name {
@@ -119,7 +115,7 @@ func required(p types.Property) bool { return p.Has(types.Required) }
 
 // object returns the properties of an object, or of the first form of a discriminated
 // one, that wanted chooses. Read-only ones are never stated.
-func (w *writer) object(n *types.Node, wanted func(types.Property) bool) *yaml.Node {
+func (w *skeletonWriter) object(n *types.Node, wanted func(types.Property) bool) *yaml.Node {
 	mapping := &yaml.Node{Kind: yaml.MappingNode}
 	if slices.Contains(w.ancestors, n) { // only a published contradiction requires itself
 		mapping.Style = yaml.FlowStyle
@@ -173,7 +169,7 @@ func ordered(list []types.Property) []types.Property {
 }
 
 // property returns the value of a property with its comment.
-func (w *writer) property(parent *types.Node, p types.Property) *yaml.Node {
+func (w *skeletonWriter) property(parent *types.Node, p types.Property) *yaml.Node {
 	defer func(rights, under bool) { w.rights, w.under = rights, under }(w.rights, w.under)
 	secret := p.Type.Sensitive || !w.rights && resource.SecretProperty(p.Name, resource.Surroundings{Under: w.under, Has: parent.Has})
 	w.rights = w.rights || resource.RightsName(p.Name)
@@ -234,18 +230,18 @@ func upperSnake(name string) string {
 }
 
 // value returns a placeholder of the right kind.
-func (w *writer) value(p types.Property) *yaml.Node {
+func (w *skeletonWriter) value(p types.Property) *yaml.Node {
 	n := p.Type
 	switch n.Kind {
 	case types.Boolean:
 		return scalar("!!bool", "false")
 	case types.Integer:
-		return comment(scalar("!!int", fmt.Sprint(number(n.Bounds))), explain.Detail(p))
+		return comment(scalar("!!int", fmt.Sprint(number(n.Bounds))), Detail(p))
 	case types.Literal:
 		return text(n.Name)
 	case types.Union:
 		if values, _ := n.Values(); len(values) > 0 {
-			words := explain.Detail(p)
+			words := Detail(p)
 			if len(values) == 1 && words == values[0] {
 				words = ""
 			}
@@ -253,25 +249,25 @@ func (w *writer) value(p types.Property) *yaml.Node {
 		}
 		return text(placeholder)
 	case types.Text:
-		return comment(text(textFor(n.Bounds)), explain.Detail(p))
+		return comment(text(textFor(n.Bounds)), Detail(p))
 	case types.List:
 		return w.list(p)
 	case types.Object, types.Discriminated:
 		if n.Kind == types.Object && len(n.Properties) == 0 {
-			return comment(flow(yaml.MappingNode), "a "+explain.Kind(p))
+			return comment(flow(yaml.MappingNode), "a "+Kind(p))
 		}
 		return w.object(n, required)
 	}
-	return comment(flow(yaml.MappingNode), explain.Kind(p))
+	return comment(flow(yaml.MappingNode), Kind(p))
 }
 
 func flow(kind yaml.Kind) *yaml.Node { return &yaml.Node{Kind: kind, Style: yaml.FlowStyle} }
 
 // list returns a list with as many items as its bounds require.
-func (w *writer) list(p types.Property) *yaml.Node {
+func (w *skeletonWriter) list(p types.Property) *yaml.Node {
 	n := p.Type
-	words := "a " + explain.Kind(p)
-	if detail := explain.Detail(p); detail != "" {
+	words := "a " + Kind(p)
+	if detail := Detail(p); detail != "" {
 		words += "; " + detail
 	}
 	if n.Bounds == nil || n.Bounds.Min == nil || *n.Bounds.Min == 0 || slices.Contains(w.ancestors, n) {

@@ -1,10 +1,9 @@
-package skeleton
+package author
 
 import (
 	"strings"
 
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/starter/internal/explain"
 	"github.com/armature-io/armature/types"
 	"go.yaml.in/yaml/v3"
 )
@@ -73,7 +72,7 @@ func nameOf(shape *types.Shape) *yaml.Node {
 	p, _ := shape.Body.Property("name")
 	words := ""
 	if p.Type != nil {
-		words = explain.Detail(p)
+		words = Detail(p)
 	}
 	last := kebab(singular(shape.Type[strings.LastIndexByte(shape.Type, '/')+1:]))
 	candidates := []string{"my-" + last, "my" + strings.ReplaceAll(last, "-", ""), "1"}

@@ -1,4 +1,4 @@
-package explain
+package author
 
 import (
 	"slices"
@@ -94,7 +94,7 @@ func completePath(before string, shape *types.Shape, path string) []Offer {
 		}
 		for _, node := range nodes {
 			for _, property := range sortedProperties(node) {
-				if at == "" && envelope(property.Name) || !strings.HasPrefix(strings.ToLower(property.Name), typed) {
+				if at == "" && isOwnField(property.Name) || !strings.HasPrefix(strings.ToLower(property.Name), typed) {
 					continue
 				}
 				f := fieldOf(property, 0)

@@ -1,4 +1,4 @@
-package explain
+package author
 
 import (
 	"fmt"
@@ -44,7 +44,7 @@ func (t *tree) below(n *types.Node, level int, top bool) {
 	defer func() { t.ancestors = t.ancestors[:len(t.ancestors)-1] }()
 	indent := strings.Repeat("  ", level)
 	for _, p := range sortedProperties(n) {
-		if p.Has(types.ReadOnly) || top && envelope(p.Name) {
+		if p.Has(types.ReadOnly) || top && isOwnField(p.Name) {
 			continue
 		}
 		f := fieldOf(p, 0)

@@ -1,4 +1,4 @@
-package explain
+package author
 
 import (
 	"cmp"
@@ -101,7 +101,7 @@ func Explain(q Query) (Page, error) {
 	page.Field.Name = ""
 	if path == "" {
 		page.Resource = resourceOf(shape)
-		page.Field.Properties = slices.DeleteFunc(page.Field.Properties, func(f Field) bool { return envelope(f.Name) })
+		page.Field.Properties = slices.DeleteFunc(page.Field.Properties, func(f Field) bool { return isOwnField(f.Name) })
 	}
 	if f := places[0].form; f.value != "" {
 		page.Form = f.discriminator + "=" + f.value
@@ -112,8 +112,8 @@ func Explain(q Query) (Page, error) {
 	return page, nil
 }
 
-// envelope reports whether a member of a body is stated by the manifest's own fields.
-func envelope(name string) bool {
+// isOwnField reports whether the manifest has a field of its own for a member of a body.
+func isOwnField(name string) bool {
 	return slices.Contains([]string{"id", "name", "type", "apiVersion"}, name)
 }
 

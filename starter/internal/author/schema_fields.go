@@ -1,4 +1,4 @@
-package schema
+package author
 
 import (
 	"slices"
@@ -28,7 +28,7 @@ func fields() object {
 	root := section()
 	properties := root["properties"].(object)
 	for _, f := range manifest.Fields() {
-		field := fieldOf(f)
+		field := fieldSchema(f)
 		field["description"], field["markdownDescription"] = f.Effect, f.Effect
 		parent, name := root, f.Name
 		if outer, inner, nested := strings.Cut(f.Name, "."); nested {
@@ -58,9 +58,9 @@ func section() object {
 	return object{"type": "object", "properties": object{}, "additionalProperties": false}
 }
 
-// fieldOf returns the schema of one field by its kind. A name may be a marker that is filled
+// fieldSchema returns the schema of one field by its kind. A name may be a marker that is filled
 // in by the environment; for other fields, editors would describe the markers instead.
-func fieldOf(f manifest.Field) object {
+func fieldSchema(f manifest.Field) object {
 	if slices.Contains([]string{"name", "owner"}, f.Name) {
 		return object{"anyOf": []any{plainField(f), reference(filledName)}}
 	}

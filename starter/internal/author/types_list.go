@@ -1,4 +1,4 @@
-package explain
+package author
 
 import (
 	"strings"
@@ -16,9 +16,9 @@ type Entry struct {
 	Scopes   []string `json:"scopes"`
 }
 
-// List returns the published types that a pattern matches, ignoring case: those that
+// ListTypes returns the published types that a pattern matches, ignoring case: those that
 // contain it, or, if it contains "*", those that match it completely.
-func List(pattern string) []Entry {
+func ListTypes(pattern string) []Entry {
 	var entries []Entry
 	for _, name := range types.Names(false) {
 		if !matches(strings.ToLower(pattern), strings.ToLower(name)) {

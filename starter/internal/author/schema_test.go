@@ -1,4 +1,4 @@
-package schema
+package author
 
 import (
 	"encoding/json"
@@ -11,12 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const accounts = "Microsoft.Storage/storageAccounts"
-
 // written returns the schema of the types in use, decoded.
 func written(t *testing.T, uses []Use, descriptions bool) (object, int) {
 	t.Helper()
-	raw, err := Write(uses, descriptions)
+	raw, err := WriteSchema(uses, descriptions)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +115,7 @@ func TestBody(t *testing.T) {
 		"map":         {"any key", append(body, "properties", "tags", "additionalProperties"), `{"$ref":"#/definitions/text"}`},
 		"description": {"kind, flags and values", append(body, "properties", "properties", "properties", "networkAcls", "properties", "defaultAction", "description"), `"text, required: Allow | Deny"`},
 		"marker":      {"$ref with a path", []string{"definitions", "marker", "anyOf", "0", "required"}, `["$ref"]`},
-		"other types": {"types that are not in use are offered", []string{"properties", "type", "defaultSnippets", "0", "body"}, `"` + All()[0].Type + "@" + All()[0].Version + `"`},
+		"other types": {"types that are not in use are offered", []string{"properties", "type", "defaultSnippets", "0", "body"}, `"` + AllUses()[0].Type + "@" + AllUses()[0].Version + `"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			raw, err := json.Marshal(at(t, schema, tc.path...))
@@ -146,7 +144,7 @@ func TestSpecialBodies(t *testing.T) {
 		"other case":    {"as the manifest writes it, and as published", Use{"microsoft.storage/storageaccounts", "2023-01-01"}, []string{`["` + accounts + `@2023-01-01","microsoft.storage/storageaccounts@2023-01-01"]`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			raw, err := Write([]Use{tc.use}, false)
+			raw, err := WriteSchema([]Use{tc.use}, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -160,7 +158,7 @@ func TestSpecialBodies(t *testing.T) {
 }
 
 func TestOf(t *testing.T) {
-	got := Of([]manifest.Document{{Type: accounts, Version: "2023-01-01"}, {Type: accounts, Version: "2023-01-01"}, {Type: "A.B/cs", Version: "2023-01-01"}, {}})
+	got := UsesOf([]manifest.Document{{Type: accounts, Version: "2023-01-01"}, {Type: accounts, Version: "2023-01-01"}, {Type: "A.B/cs", Version: "2023-01-01"}, {}})
 	if diff := cmp.Diff([]Use{{accounts, "2023-01-01"}}, got); diff != "" {
 		t.Errorf("each published type once (-want +got):\n%s", diff)
 	}
@@ -188,7 +186,7 @@ func TestPortable(t *testing.T) {
 // TestAll checks the schema of every type: references lead to definitions, all
 // definitions are used, and no list is empty. It prints the size.
 func TestAll(t *testing.T) {
-	schema, size := written(t, All(), false)
+	schema, size := written(t, AllUses(), false)
 	definitions := schema["definitions"].(object)
 	used := map[string]bool{}
 	var walk func(value any)

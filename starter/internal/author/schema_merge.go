@@ -1,4 +1,4 @@
-package schema
+package author
 
 import (
 	"encoding/json"
