@@ -187,11 +187,11 @@ func requestMargin(remaining time.Duration) time.Duration {
 	return min(maxRequestMargin, remaining/4)
 }
 
-// withRunID sets the run ID of the workflow, or of an activity without one, as the
+// withRunID sets the run ID of the workflow as the
 // correlation ID, which ARM logs with each request.
 func withRunID(ctx context.Context) context.Context {
 	info := activity.GetInfo(ctx)
-	return arm.WithCorrelationID(ctx, cmp.Or(info.WorkflowExecution.RunID, info.ActivityRunID))
+	return arm.WithCorrelationID(ctx, info.WorkflowExecution.RunID)
 }
 
 // report passes a verdict to Options.Observe and returns it.

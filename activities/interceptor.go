@@ -72,14 +72,6 @@ type outcome struct {
 // whatever the activity does.
 func (e *endingActivity) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
 	begun := time.Now()
-	if activity.IsActivity(ctx) && isStandalone(ctx) {
-		if err := e.refuseStandalone(ctx); err != nil {
-			return nil, err
-		}
-		bounded, cancel := context.WithTimeout(ctx, maxStandaloneTime)
-		defer cancel()
-		ctx = bounded
-	}
 	if activity.IsActivity(ctx) && !activity.GetInfo(ctx).IsLocalActivity {
 		started := activity.GetInfo(ctx).StartedTime
 		e.activities.clock.Compare(started)
@@ -159,15 +151,11 @@ func (e *endingActivity) countStuck(ctx context.Context, err error) {
 	}
 }
 
-// fail reports the verdict and returns the error that the workflow reads as one.
+// fail reports the verdict and returns the error that the workflow reads as one. Temporal
+// does not retry it.
 func (e *endingActivity) fail(ctx context.Context, reason resource.Reason, message string) error {
 	e.activities.report(activityName(ctx), resource.Fail(reason, reason.Class(), message))
-	return endedByWorker(string(reason), message)
-}
-
-// endedByWorker returns an error that Temporal does not retry.
-func endedByWorker(kind, message string) error {
-	return temporal.NewApplicationErrorWithOptions(message, kind, temporal.ApplicationErrorOptions{
+	return temporal.NewApplicationErrorWithOptions(message, string(reason), temporal.ApplicationErrorOptions{
 		NonRetryable: true, Cause: errors.New("ended by the worker"),
 	})
 }

@@ -57,7 +57,7 @@ func TestConfirm(t *testing.T) {
 			change: func(s *server) { s.beat = &workflowservice.RecordActivityTaskHeartbeatResponse{ActivityReset: true} }},
 		"Ended": {reason: "a local activity outlived its workflow", over: "has ended", local: true,
 			change: func(s *server) { s.running[id].Status = enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED }},
-		"OtherWorkflow": {reason: "a bare activity with an input that its sender chose", over: "not run by the workflow of", foreign: true},
+		"OtherWorkflow": {reason: "an activity without a workflow, or of another one, with an input that its sender chose", over: "not run by the workflow of", foreign: true},
 		"Local":         {reason: "a local activity has no heartbeat", local: true},
 		"Task":          {reason: "the check runs in the workflow task that the server waits for", local: true, task: "current"},
 		"OlderTask":     {reason: "the server started another workflow task meanwhile", local: true, task: "older", over: "workflow task of this check is over"},

@@ -8,8 +8,7 @@ import (
 )
 
 // The workflows of dry runs. They run beside the workflow of the resource, which they
-// only query. Each runs the activity of its name, which clients start without the workflow
-// where server and workers allow it: workflows are for those that do not.
+// only query. Each runs the activity of its name.
 const (
 	PlanResourceWorkflow   = "PlanResource"
 	ImportResourceWorkflow = "ImportResource"
@@ -25,9 +24,8 @@ const (
 	MoveIDPrefix     = "move:"
 )
 
-// DryRunOptions returns the options of the activity of a dry run, with its workflow and
-// without it.
-func DryRunOptions(name string) workflow.ActivityOptions {
+// dryRunOptions returns the options of the activity of a dry run.
+func dryRunOptions(name string) workflow.ActivityOptions {
 	if name == DiagnoseWorkflow {
 		// One attempt: the user wants to see a failure now rather than a success later.
 		return workflow.ActivityOptions{StartToCloseTimeout: requestTimeout, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}}
@@ -36,7 +34,7 @@ func DryRunOptions(name string) workflow.ActivityOptions {
 }
 
 func dryRunContext(ctx workflow.Context, name, summary string) workflow.Context {
-	options := DryRunOptions(name)
+	options := dryRunOptions(name)
 	options.Priority, options.Summary = workflow.GetActivityOptions(ctx).Priority, summarize(summary)
 	return workflow.WithActivityOptions(ctx, options)
 }
@@ -47,13 +45,13 @@ func PlanResource(ctx workflow.Context, in activities.PlanResourceInput) (activi
 	var a *activities.Activities
 	result, err := execute(dryRunContext(ctx, PlanResourceWorkflow, "plan "+nameAndVersion(in.Desired)), a.PlanResource, in)
 	if err != nil && ctx.Err() == nil {
-		return PlanFailed(in, err), nil
+		return planFailed(in, err), nil
 	}
 	return result, err
 }
 
-// PlanFailed returns the plan of a resource whose activity ended with an error.
-func PlanFailed(in activities.PlanResourceInput, err error) activities.PlanResourceResult {
+// planFailed returns the plan of a resource whose activity ended with an error.
+func planFailed(in activities.PlanResourceInput, err error) activities.PlanResourceResult {
 	verdict := verdictOf(resource.Verdict{}, err)
 	return activities.PlanResourceResult{
 		Action: activities.PlanError, Reason: verdict.Reason, Severity: verdict.Severity, Message: verdict.Message,
@@ -67,13 +65,13 @@ func ImportResource(ctx workflow.Context, in activities.ImportResourceInput) (ac
 	var a *activities.Activities
 	result, err := execute(dryRunContext(ctx, ImportResourceWorkflow, "import "+in.ID.Short()), a.ImportResource, in)
 	if err != nil && ctx.Err() == nil {
-		return ImportFailed(in, err), nil
+		return importFailed(in, err), nil
 	}
 	return result, err
 }
 
-// ImportFailed returns the import of a resource whose activity ended with an error.
-func ImportFailed(in activities.ImportResourceInput, err error) activities.ImportResourceResult {
+// importFailed returns the import of a resource whose activity ended with an error.
+func importFailed(in activities.ImportResourceInput, err error) activities.ImportResourceResult {
 	return activities.ImportResourceResult{ID: in.ID, Verdict: verdictOf(resource.Verdict{}, err)}
 }
 
@@ -83,13 +81,13 @@ func MoveResource(ctx workflow.Context, in activities.MoveResourceInput) (activi
 	var a *activities.Activities
 	result, err := execute(dryRunContext(ctx, MoveResourceWorkflow, "prove the move of "+in.Old.Short()), a.MoveResource, in)
 	if err != nil && ctx.Err() == nil {
-		return MoveFailed(err), nil
+		return moveFailed(err), nil
 	}
 	return result, err
 }
 
-// MoveFailed returns the proof of a move whose activity ended with an error.
-func MoveFailed(err error) activities.MoveResourceResult {
+// moveFailed returns the proof of a move whose activity ended with an error.
+func moveFailed(err error) activities.MoveResourceResult {
 	return activities.MoveResourceResult{Verdict: verdictOf(resource.Verdict{}, err)}
 }
 

@@ -126,8 +126,9 @@ func (s *scene) runActivity(name string, input any, result any) error {
 	return run.Get(s.T.Context(), result)
 }
 
-// TestForgedActivities checks that activities which a foreign workflow schedules write
-// nothing: neither the DELETE of a resource whose policy is protect, nor a PUT.
+// TestForgedActivities checks that activities which a foreign workflow schedules, or which
+// run without a workflow, write nothing: neither the DELETE of a resource whose policy is
+// protect, nor a PUT.
 func TestForgedActivities(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, "forged").serve()
@@ -139,13 +140,15 @@ func TestForgedActivities(t *testing.T) {
 	desired := s.forged(file)
 	desired.Policy = resource.PolicyManage
 	puts := s.arm.Count(http.MethodPut, s.id("thing"))
-	var result any
-	err := s.runActivity("DeleteResource", activities.DeleteResourceInput{Desired: desired}, &result)
-	if s.arm.Count(http.MethodDelete, s.id("thing")) > 0 {
-		t.Errorf("a forged activity deleted a protected resource: %v, %v", result, err)
-	}
-	err = s.runActivity("PutResource", activities.PutResourceInput{Desired: desired, Uncompared: true, Force: true, Requested: true}, &result)
-	if s.arm.Count(http.MethodPut, s.id("thing")) > puts {
-		t.Errorf("a forged activity wrote a protected resource: %v, %v", result, err)
+	for name, input := range map[string]any{
+		"DeleteResource": activities.DeleteResourceInput{Desired: desired},
+		"PutResource":    activities.PutResourceInput{Desired: desired, Uncompared: true, Force: true, Requested: true},
+	} {
+		var result any
+		foreign := s.runActivity(name, input, &result)
+		alone := s.RunStandalone(s.taskQueue(), name, input)
+		if s.arm.Count(http.MethodDelete, s.id("thing")) > 0 || s.arm.Count(http.MethodPut, s.id("thing")) > puts {
+			t.Errorf("a forged %s wrote a protected resource: %v, %v, %v", name, result, foreign, alone)
+		}
 	}
 }

@@ -19,7 +19,6 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
-	"go.temporal.io/server/chasm/lib/activity"
 	"go.temporal.io/server/common/authorization"
 	"go.temporal.io/server/common/config"
 	"go.temporal.io/server/common/dynamicconfig"
@@ -58,8 +57,6 @@ type Options struct {
 	// ContinueAsNewAfter is the number of events after which the server suggests
 	// continue-as-new; 0 means the server's default.
 	ContinueAsNewAfter int
-	// NoStandaloneActivities is a server before 1.32, or one that has them switched off.
-	NoStandaloneActivities bool
 }
 
 // Server is a running Temporal server.
@@ -170,9 +167,6 @@ func dynamicConfig(options Options, isNew bool) dynamicconfig.StaticClient {
 	// any; then the refresh would only cost four of ten requests to the database.
 	if !isNew || len(options.SearchAttributes) == 0 {
 		values[dynamicconfig.ForceSearchAttributesCacheRefreshOnRead.Key()] = true
-	}
-	if options.NoStandaloneActivities {
-		values[activity.Enabled.Key()] = false
 	}
 	if options.ContinueAsNewAfter > 0 {
 		values[dynamicconfig.HistoryCountSuggestContinueAsNew.Key()] = options.ContinueAsNewAfter

@@ -41,9 +41,8 @@ type Options struct {
 	Vaults bool
 	// NoSearchAttributes registers no search attributes, for tests of setup.
 	NoSearchAttributes bool
-	// ContinueAsNewAfter and NoStandaloneActivities configure temporaldev.
-	ContinueAsNewAfter     int
-	NoStandaloneActivities bool
+	// ContinueAsNewAfter configures temporaldev.
+	ContinueAsNewAfter int
 	// Temporal is host:port of a running server that has the search attributes; ""
 	// starts one.
 	Temporal string
@@ -103,7 +102,7 @@ func New(t testing.TB, binaries Binaries, options Options) *World {
 func (w *World) startTemporal(options Options) {
 	w.T.Helper()
 	set := temporaldev.Options{
-		SearchAttributes: workflows.SearchAttributes(), ContinueAsNewAfter: options.ContinueAsNewAfter, NoStandaloneActivities: options.NoStandaloneActivities,
+		SearchAttributes: workflows.SearchAttributes(), ContinueAsNewAfter: options.ContinueAsNewAfter,
 	}
 	if options.NoSearchAttributes {
 		set.SearchAttributes = nil

@@ -88,8 +88,6 @@ type Client struct {
 	pageSize atomic.Int32
 	// lists counts the list requests.
 	lists atomic.Int64
-	// standalone is how dry runs reach a worker.
-	standalone standalone
 }
 
 // Lists returns the number of list requests of a Client so far, 0 for any other reader.

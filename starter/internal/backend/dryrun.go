@@ -1,7 +1,6 @@
 package backend
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,16 +25,11 @@ const (
 	diagnoseTimeout = time.Minute
 )
 
-// dryRun is one run of an activity that changes nothing, with its workflow or without it.
+// dryRun is one run of a workflow that changes nothing.
 type dryRun struct {
-	// name is the name of both, id the ID of either.
-	name, id, summary string
-	// timeout bounds the run; 0 means dryRunTimeout.
-	timeout time.Duration
-	in      any
-	// failed takes the error of an activity as a result, as its workflow does; nil where it
-	// is an error for the user, too.
-	failed func(error)
+	workflow, id, summary string
+	timeout               time.Duration
+	in                    any
 }
 
 // NewRunID returns the beginning of the IDs of one run of a command: a prefix and 16 random
@@ -44,38 +38,27 @@ func NewRunID(prefix string) string { return fmt.Sprintf("%s%016x", prefix, rand
 
 // Plan returns what a pass would do to a resource. id is the ID of the run.
 func (c *Client) Plan(ctx context.Context, id string, in activities.PlanResourceInput) (result activities.PlanResourceResult, err error) {
-	err = c.dryRun(ctx, dryRun{
-		name: workflows.PlanResourceWorkflow, id: id, summary: summaryOf("plan of ", in.Desired.ID), in: in,
-		failed: func(err error) { result = workflows.PlanFailed(in, err) },
-	}, &result)
+	err = c.dryRun(ctx, dryRun{workflows.PlanResourceWorkflow, id, summaryOf("plan of ", in.Desired.ID), dryRunTimeout, in}, &result)
 	return result, err
 }
 
 // Import returns what the manifest of a resource would contain, or its outputs. id is the
 // ID of the run.
 func (c *Client) Import(ctx context.Context, id string, in activities.ImportResourceInput) (result activities.ImportResourceResult, err error) {
-	err = c.dryRun(ctx, dryRun{
-		name: workflows.ImportResourceWorkflow, id: id, summary: summaryOf("import of ", in.ID), in: in,
-		failed: func(err error) { result = workflows.ImportFailed(in, err) },
-	}, &result)
+	err = c.dryRun(ctx, dryRun{workflows.ImportResourceWorkflow, id, summaryOf("import of ", in.ID), dryRunTimeout, in}, &result)
 	return result, err
 }
 
 // Move proves that a resource was moved. id is the ID of the run.
 func (c *Client) Move(ctx context.Context, id string, in activities.MoveResourceInput) (result activities.MoveResourceResult, err error) {
-	err = c.dryRun(ctx, dryRun{
-		name: workflows.MoveResourceWorkflow, id: id, summary: summaryOf("move of ", in.Old), in: in,
-		failed: func(err error) { result = workflows.MoveFailed(err) },
-	}, &result)
+	err = c.dryRun(ctx, dryRun{workflows.MoveResourceWorkflow, id, summaryOf("move of ", in.Old), dryRunTimeout, in}, &result)
 	return result, err
 }
 
 // Diagnose makes a worker check its credentials and its way to Azure.
 func (c *Client) Diagnose(ctx context.Context, in activities.DiagnoseInput) (result activities.DiagnoseResult, err error) {
-	err = c.dryRun(ctx, dryRun{
-		name: workflows.DiagnoseWorkflow, id: workflows.DiagnoseIDPrefix + uuid.NewString(), summary: "armature doctor",
-		timeout: diagnoseTimeout, in: in,
-	}, &result)
+	id := workflows.DiagnoseIDPrefix + uuid.NewString()
+	err = c.dryRun(ctx, dryRun{workflows.DiagnoseWorkflow, id, "armature doctor", diagnoseTimeout, in}, &result)
 	return result, err
 }
 
@@ -83,46 +66,18 @@ func summaryOf(verb string, id resource.ID) string {
 	return text.CutBytes(verb+id.Type()+" "+id.Short(), maxSummaryBytes)
 }
 
-// dryRun runs an activity and waits for its result: by itself where server and workers
-// allow it, else in its workflow. If no worker takes it, dryRun ends it and returns a
-// *NoWorkerError.
+// dryRun runs a workflow and waits for its result. If no worker takes its first task within
+// the worker timeout, dryRun terminates it and returns a *NoWorkerError.
 func (c *Client) dryRun(ctx context.Context, d dryRun, result any) error {
 	if err := c.checkWrite(ctx); err != nil {
 		return err
 	}
-	d.timeout = cmp.Or(d.timeout, dryRunTimeout)
-	wait := c.workerTimeout
-	if !c.standalone.isRefused() {
-		switch err := c.runAlone(ctx, d, result); {
-		case errors.Is(err, errUntaken):
-			wait = min(wait, probeTimeout)
-		case !errors.Is(err, errNeedsWorkflow):
-			return c.dryRunError(ctx, d, err)
-		}
-	}
-	return c.dryRunError(ctx, d, c.runWorkflow(ctx, d, wait, result))
-}
-
-func (c *Client) dryRunError(ctx context.Context, d dryRun, err error) error {
-	if is[*temporal.TimeoutError](err) {
-		// Temporal keeps the error of the last attempt.
-		if last, ok := errors.AsType[*temporal.ApplicationError](err); ok {
-			return cli.Failed("it did not end within %s; its last attempt failed: %s", d.timeout, cli.OneLine(last.Message()))
-		}
-		return cli.Failed("it did not end within %s; is the worker older than this armature?", d.timeout)
-	}
-	return c.translate(ctx, err)
-}
-
-// runWorkflow starts the workflow of a dry run and waits for its result. If no worker takes
-// its first task within wait, it terminates it and returns a *NoWorkerError.
-func (c *Client) runWorkflow(ctx context.Context, d dryRun, wait time.Duration, result any) error {
 	start := time.Now()
 	deadline, cancel := context.WithTimeout(ctx, readTimeout)
 	run, err := c.client.ExecuteWorkflow(deadline, client.StartWorkflowOptions{
 		ID: d.id, StaticSummary: d.summary, TaskQueue: c.taskQueue, WorkflowExecutionTimeout: d.timeout,
 		Priority: temporal.Priority{PriorityKey: workflows.PriorityUser},
-	}, d.name, d.in)
+	}, d.workflow, d.in)
 	cancel()
 	if err != nil {
 		return c.translateRead(ctx, err)
@@ -133,7 +88,7 @@ func (c *Client) runWorkflow(ctx context.Context, d dryRun, wait time.Duration, 
 	go func() { ended <- run.Get(waiting, result) }()
 	select {
 	case err = <-ended:
-	case <-time.After(wait):
+	case <-time.After(c.workerTimeout):
 		if c.isUnstarted(ctx, run) && !c.hasPollSince(ctx, start) {
 			stop()
 			if err := <-ended; err == nil {
@@ -144,7 +99,14 @@ func (c *Client) runWorkflow(ctx context.Context, d dryRun, wait time.Duration, 
 		}
 		err = <-ended
 	}
-	return err //nolint:wrapcheck // dryRunError looks for its type
+	if is[*temporal.TimeoutError](err) {
+		// Temporal keeps the error of the last attempt.
+		if last, ok := errors.AsType[*temporal.ApplicationError](err); ok {
+			return cli.Failed("it did not end within %s; its last attempt failed: %s", d.timeout, cli.OneLine(last.Message()))
+		}
+		return cli.Failed("it did not end within %s; is the worker older than this armature?", d.timeout)
+	}
+	return c.translate(ctx, err)
 }
 
 // unstartedReason is why a run is terminated, for the Web UI.
