@@ -38,10 +38,12 @@ type fakeTemporal struct {
 	// mayRegister permits the registration of search attributes.
 	mayRegister bool
 	polls       []*workflowservice.PollWorkflowTaskQueueRequest
+	// version is the version that the server reports.
+	version string
 }
 
 func (f *fakeTemporal) GetSystemInfo(context.Context, *workflowservice.GetSystemInfoRequest) (*workflowservice.GetSystemInfoResponse, error) {
-	return &workflowservice.GetSystemInfoResponse{Capabilities: &workflowservice.GetSystemInfoResponse_Capabilities{}}, nil
+	return &workflowservice.GetSystemInfoResponse{ServerVersion: f.version, Capabilities: &workflowservice.GetSystemInfoResponse_Capabilities{}}, nil
 }
 
 func (f *fakeTemporal) DescribeNamespace(context.Context, *workflowservice.DescribeNamespaceRequest) (*workflowservice.DescribeNamespaceResponse, error) {

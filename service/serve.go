@@ -12,9 +12,11 @@ import (
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/internal/serverversion"
 	"github.com/armature-io/armature/internal/tracing"
 	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"
@@ -77,6 +79,9 @@ func (p *process) serve(ctx context.Context) error {
 
 // work starts a worker and waits until ctx is done or the worker fails.
 func (p *process) work(ctx context.Context) error {
+	if err := p.checkServer(ctx); err != nil {
+		return err
+	}
 	if err := p.prepareNamespace(ctx); err != nil {
 		return err
 	}
@@ -154,6 +159,21 @@ func (p *process) finishWakes() {
 	ctx, cancel := context.WithTimeout(context.Background(), httpTimeout)
 	defer cancel()
 	activities.FinishWakes(ctx, p.activities)
+}
+
+// checkServer returns a permanent error if the Temporal server is too old. A server that
+// does not say its version passes: the next step reports why it does not answer.
+func (p *process) checkServer(parent context.Context) error {
+	ctx, cancel := context.WithTimeout(parent, checkTimeout)
+	defer cancel()
+	info, err := p.temporal.WorkflowService().GetSystemInfo(ctx, &workflowservice.GetSystemInfoRequest{})
+	if err != nil {
+		return nil //nolint:nilerr // the next step reports it
+	}
+	if err := serverversion.Check(info.GetServerVersion()); err != nil {
+		return permanentError{fmt.Errorf("%w: %s", err, serverversion.Advice)}
+	}
+	return nil
 }
 
 // prepareNamespace registers the missing search attributes. A namespace that lacks them

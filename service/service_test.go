@@ -135,6 +135,17 @@ func TestSearchAttributeRegistrationDenied(t *testing.T) {
 	}
 }
 
+// TestOldServerPreventsStart checks that a worker ends if its server is too old, with the
+// next step.
+func TestOldServerPreventsStart(t *testing.T) {
+	c := settings(newEndpoint(t))
+	temporal := listenTemporal(t, &fakeTemporal{version: "1.27.4", mayRegister: true}, "127.0.0.1:0")
+	err := service.Run(context.Background(), c, service.Options{Temporal: &client.Options{HostPort: temporal}, Stderr: &log{}})
+	if err == nil || !has(err.Error(), "version 1.27.4", "needs 1.28", "upgrade the Temporal server") {
+		t.Errorf("got %v, want an error with the version and the next step", err)
+	}
+}
+
 //guard:masks-without-a-key-show-nothing
 func TestInvalidConfigPreventsStart(t *testing.T) {
 	secure := httptest.NewTLSServer(http.NotFoundHandler())

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/internal/serverversion"
 	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
@@ -100,9 +101,12 @@ func (c *Client) CountPhases(ctx context.Context, phases []string) (map[string]i
 
 func (c *Client) checkServer(ctx context.Context) activities.Finding {
 	message := c.address + " is reachable " + c.security
-	info, err := c.client.WorkflowService().GetClusterInfo(ctx, &workflowservice.GetClusterInfoRequest{})
+	info, err := c.client.WorkflowService().GetSystemInfo(ctx, &workflowservice.GetSystemInfoRequest{})
 	if err == nil && info.GetServerVersion() != "" {
 		message += ", server " + info.GetServerVersion()
+	}
+	if err := serverversion.Check(info.GetServerVersion()); err != nil {
+		return failure("temporal", c.address+" is reachable; "+err.Error(), serverversion.Advice)
 	}
 	return serverFinding(message, c.exposed, c.converters.ClearParts())
 }
@@ -133,7 +137,7 @@ func (c *Client) checkNamespace(ctx context.Context) activities.Finding {
 		return failure(check, fmt.Sprintf("cannot describe namespace %s: %v", c.namespace, err), retryAdvice)
 	case !response.GetNamespaceInfo().GetCapabilities().GetSyncUpdate():
 		return failure(check, "namespace "+c.namespace+" does not support workflow updates, which every command needs",
-			"use Temporal server 1.28 or newer, with updates enabled (frontend.enableUpdateWorkflowExecution)")
+			"switch them on in the dynamic configuration of the server: frontend.enableUpdateWorkflowExecution")
 	}
 	return finding(check, c.namespace)
 }

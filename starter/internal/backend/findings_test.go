@@ -18,3 +18,18 @@ func TestExposedServerIsAWarning(t *testing.T) {
 		t.Errorf("a connection to another machine: %+v", got)
 	}
 }
+
+// TestOldServerIsAFault checks that doctor names a server that is too old, with the next
+// step, and passes one that hides its version.
+func TestOldServerIsAFault(t *testing.T) {
+	t.Parallel()
+	old := (&dryRunServer{version: "1.27.4"}).connect(t).checkServer(t.Context())
+	if old.State != activities.FindingFault || !strings.Contains(old.Message, "version 1.27.4, and Armature needs 1.28") || !strings.Contains(old.Advice, "armature doctor") {
+		t.Errorf("an old server: %+v", old)
+	}
+	for _, version := range []string{"1.28.0", "1.32.1", "1.31.0-151.4", ""} {
+		if got := (&dryRunServer{version: version}).connect(t).checkServer(t.Context()); got.State != activities.FindingOK {
+			t.Errorf("version %q: %+v", version, got)
+		}
+	}
+}
