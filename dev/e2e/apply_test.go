@@ -34,6 +34,7 @@ func (s scenarios) applyGroup(name string) string {
 // TestApplyOneGroup creates one resource group over HTTPS with a client secret, as in
 // a real cloud.
 func TestApplyOneGroup(t *testing.T) {
+	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{TLS: true})
 	w.StartWorker(harness.WorkerOptions{})
 

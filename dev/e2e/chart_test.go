@@ -24,6 +24,7 @@ import (
 // exactly their arguments, environment and files, requests their probes as a kubelet does,
 // and creates a resource with them. chart.Machine has what is replaced.
 func TestChartDemo(t *testing.T) {
+	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{})
 	root, err := harness.Root(t.Context())
 	if err != nil {

@@ -27,6 +27,7 @@ const outageVariable = "OUTAGE"
 // step end meanwhile. When Temporal is back, the resource becomes Ready by itself, and ARM
 // has accepted exactly one PUT.
 func TestTemporalAway(t *testing.T) {
+	t.Parallel()
 	outage := 20 * time.Second
 	if text := os.Getenv(outageVariable); text != "" {
 		var err error

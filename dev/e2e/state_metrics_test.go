@@ -17,6 +17,7 @@ var stateSeries = regexp.MustCompile(`(?m)^armature_resources\{.*$`)
 // TestStateMetrics checks that one of two workers counts the resources of both. (The other
 // one takes over two minutes after its last poll; package service tests that.)
 func TestStateMetrics(t *testing.T) {
+	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{})
 	options := harness.WorkerOptions{Env: []string{"ARMATURE_METRICS_INTERVAL=5s", "ARMATURE_METRICS_LABEL=stack"}}
 	workers := []*harness.Worker{w.StartWorker(options), w.StartWorker(options)}
