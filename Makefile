@@ -86,8 +86,10 @@ test: build attack test-product test-dev ## run all tests of both modules; needs
 test-product:
 	$(GO) test ./...
 
-# DEV_ELSEWHERE are the packages of dev/ whose tests another target runs.
+# DEV_ELSEWHERE are the packages of dev/ whose tests another target runs. With SAMPLE=-short,
+# long suites run a sample.
 DEV_ELSEWHERE := attack
+SAMPLE :=
 
 # Building first fills the cache: tests of docs build the same programs. Tests of dev/ wait
 # more than they compute, so four run side by side. -count=1, because Go's cache of results
@@ -95,7 +97,7 @@ DEV_ELSEWHERE := attack
 .PHONY: test-dev
 test-dev: build
 	@echo "testing dev/ on the embedded Temporal server: its first build takes up to six minutes"
-	cd dev && $(GO) test -count=1 -timeout 35m -parallel 4 $$($(GO) list ./... | grep -Ev '/($(DEV_ELSEWHERE))$$')
+	cd dev && $(GO) test $(SAMPLE) -count=1 -timeout 35m -parallel 4 $$($(GO) list ./... | grep -Ev '/($(DEV_ELSEWHERE))$$')
 
 # Other targets run the tests of other packages that the table of attacks cites.
 test: ATTACK_FLAGS := --own
@@ -173,7 +175,7 @@ check: ## everything that CI runs, two parts at a time; prints the time of each 
 	@mkdir -p dev/bin && rm -f $(PART_TIMES)
 	@$(MAKE) --no-print-directory gcc chromium postgresql $(YAML_LANGUAGE_SERVER)
 	@code=0; $(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync=recurse \
-		ATTACK_FLAGS=--own DEV_ELSEWHERE='attack|editor|postgres|webui' $(PARTS:%=part-%) || code=$$?; \
+		ATTACK_FLAGS=--own SAMPLE=-short DEV_ELSEWHERE='attack|editor|postgres|webui' $(PARTS:%=part-%) || code=$$?; \
 	sort -k2,2nr $(PART_TIMES) | awk -v all="$$SECONDS" ' \
 		BEGIN {printf "%-16s %8s %8s\n", "part", "seconds", "of CPU"} \
 		{printf "%-16s %8.0f %8.0f%s\n", $$1, $$2, $$3 + $$4, $$5 ? "  FAILED" : ""; cpu += $$3 + $$4} \
@@ -251,8 +253,13 @@ gcc:
 
 .PHONY: chaos
 chaos: ## kill 200 workers during 100 creations against a faulty ARM; CHAOS_SEED repeats a run
-	cd dev && CHAOS_RESOURCES=$${CHAOS_RESOURCES:-100} CHAOS_KILLS=$${CHAOS_KILLS:-200} \
+	cd dev && CHAOS_RESOURCES=$${CHAOS_RESOURCES:-100} CHAOS_KILLS=$${CHAOS_KILLS:-200} CHAOS_SEED=$${CHAOS_SEED:-$$RANDOM} \
 		$(GO) test -count=1 -timeout 30m -v -run 'TestChaos' ./e2e/...
+
+.PHONY: soak
+soak: test chaos fuzz ## run in full the suites that `make check` samples, and every patch of dev/attack; takes hours
+	$(MAKE) --no-print-directory attack GUARDS=1
+	$(MAKE) --no-print-directory spec
 
 .PHONY: histories
 histories: ## record the histories of the replay tests again
