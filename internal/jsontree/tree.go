@@ -59,29 +59,88 @@ func Names(object map[string]any) iter.Seq[string] {
 	}
 }
 
-// Clone returns a deep copy of a value; nil stays nil.
-func Clone[T any](value T) T {
-	copied, _ := clone(value).(T)
-	return copied
+// All returns a value and everything in it: an object or a list before its members or items,
+// members in the order of their names.
+func All(value any) iter.Seq[any] {
+	return func(yield func(any) bool) { all(value, yield) }
 }
 
-func clone(value any) any {
+func all(value any, yield func(any) bool) bool {
+	if !yield(value) {
+		return false
+	}
+	switch at := value.(type) {
+	case map[string]any:
+		for name := range Names(at) {
+			if !all(at[name], yield) {
+				return false
+			}
+		}
+	case []any:
+		return !slices.ContainsFunc(at, func(item any) bool { return !all(item, yield) })
+	}
+	return true
+}
+
+// Contains reports whether a value, or any value in it, matches.
+func Contains(value any, match func(any) bool) bool {
+	for at := range All(value) {
+		if match(at) {
+			return true
+		}
+	}
+	return false
+}
+
+// Next is the result of an edit.
+type Next int
+
+// The steps after an edit: edit the members or items of the result, take the result as it is,
+// or leave it out of the object or list that contains it.
+const (
+	Inside Next = iota
+	Done
+	Omit
+)
+
+// Edit returns a deep copy of a value with changes. edit is called for the value and, if it
+// says Inside, for each member or item of its result; the name is "" for all but members.
+func Edit(value any, edit func(name string, value any) (edited any, next Next)) any {
+	edited, _ := editAt("", value, edit)
+	return edited
+}
+
+func editAt(name string, value any, edit func(string, any) (any, Next)) (edited any, present bool) {
+	value, next := edit(name, value)
+	if next != Inside {
+		return value, next != Omit
+	}
 	switch at := value.(type) {
 	case map[string]any:
 		if at == nil {
-			return at
+			return at, true
 		}
 		copied := make(map[string]any, len(at))
 		for name, member := range at {
-			copied[name] = clone(member)
+			if edited, present := editAt(name, member, edit); present {
+				copied[name] = edited
+			}
 		}
-		return copied
+		return copied, true
 	case []any:
-		copied := make([]any, len(at))
-		for i, item := range at {
-			copied[i] = clone(item)
+		copied := make([]any, 0, len(at))
+		for _, item := range at {
+			if edited, present := editAt("", item, edit); present {
+				copied = append(copied, edited)
+			}
 		}
-		return copied
+		return copied, true
 	}
-	return value
+	return value, true
+}
+
+// Clone returns a deep copy of a value; nil stays nil.
+func Clone[T any](value T) T {
+	copied, _ := Edit(value, func(_ string, value any) (any, Next) { return value, Inside }).(T)
+	return copied
 }

@@ -129,3 +129,42 @@ func list(t *testing.T, text string) []any {
 }
 
 func path(step resource.Step) string { return resource.Path{step}.String() }
+
+func TestAll(t *testing.T) {
+	value := map[string]any{"b": []any{1, map[string]any{"c": 2}}, "a": "x"}
+	var got []any
+	for at := range jsontree.All(value) {
+		if kind := reflect.ValueOf(at).Kind(); kind != reflect.Map && kind != reflect.Slice {
+			got = append(got, at)
+		}
+	}
+	if diff := cmp.Diff([]any{"x", 1, 2}, got); diff != "" {
+		t.Errorf("members come in the order of their names (-want +got):\n%s", diff)
+	}
+	if !jsontree.Contains(value, func(at any) bool { return at == 2 }) || jsontree.Contains(value, func(at any) bool { return at == 3 }) {
+		t.Error("Contains looks at every value, and at no other")
+	}
+}
+
+func TestEdit(t *testing.T) {
+	value := map[string]any{"keep": map[string]any{"secret": 1, "b": 2}, "list": []any{1, "drop", map[string]any{"secret": 1}}, "as it is": map[string]any{"secret": 1}}
+	before := jsontree.Clone(value)
+	got := jsontree.Edit(value, func(name string, value any) (any, jsontree.Next) {
+		switch {
+		case name == "secret" || value == "drop":
+			return nil, jsontree.Omit
+		case name == "as it is":
+			return value, jsontree.Done
+		case value == 2:
+			return "two", jsontree.Inside
+		}
+		return value, jsontree.Inside
+	})
+	want := map[string]any{"keep": map[string]any{"b": "two"}, "list": []any{1, map[string]any{}}, "as it is": map[string]any{"secret": 1}}
+	if diff := cmp.Diff(any(want), got); diff != "" {
+		t.Errorf("edits replace, keep and leave out (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(before, value); diff != "" {
+		t.Errorf("the value was changed:\n%s", diff)
+	}
+}
