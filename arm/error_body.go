@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/internal/text"
 )
 
@@ -80,11 +81,11 @@ func parseError(payload []byte) *Error {
 // the first one of errors; nil without one.
 func innerError(node map[string]any) map[string]any {
 	for _, name := range []string{"error", "odata.error"} {
-		if inner, ok := field(node, name).(map[string]any); ok && len(inner) > 0 {
+		if inner, ok := jsontree.Value(node, name).(map[string]any); ok && len(inner) > 0 {
 			return inner
 		}
 	}
-	if list, _ := field(node, "errors").([]any); len(list) > 0 {
+	if list, _ := jsontree.Value(node, "errors").([]any); len(list) > 0 {
 		if inner, _ := list[0].(map[string]any); textField(inner, "code") != "" {
 			return inner
 		}
@@ -95,7 +96,7 @@ func innerError(node map[string]any) map[string]any {
 // isEnvelope reports whether an error is in the member that ARM's contract names, whose
 // codes count more than copies beside it.
 func isEnvelope(node map[string]any) bool {
-	_, ok := field(node, "error").(map[string]any)
+	_, ok := jsontree.Value(node, "error").(map[string]any)
 	return ok
 }
 
@@ -118,7 +119,7 @@ func (e *Error) addEmbeddedCode(message string) {
 		return
 	}
 	node := decodeObject(message[start:])
-	if inner, ok := field(node, "error").(map[string]any); ok {
+	if inner, ok := jsontree.Value(node, "error").(map[string]any); ok {
 		node = inner
 	}
 	if code := codeField(node, "code"); code != "" && !strings.EqualFold(code, e.Code) && len(e.Details) < maxDetails {
@@ -131,16 +132,16 @@ func (e *Error) addDetails(node map[string]any, depth int) {
 	if depth > maxErrorDepth {
 		return
 	}
-	for _, item := range asList(field(node, "details")) {
+	for _, item := range asList(jsontree.Value(node, "details")) {
 		e.addDetail(item, depth)
 	}
-	if inner, ok := field(node, "innererror").(map[string]any); ok {
+	if inner, ok := jsontree.Value(node, "innererror").(map[string]any); ok {
 		e.addDetail(inner, depth)
 	}
-	for _, item := range asList(field(node, "additionalInfo")) {
+	for _, item := range asList(jsontree.Value(node, "additionalInfo")) {
 		info, _ := item.(map[string]any)
 		if kind := textField(info, "type"); strings.EqualFold(kind, policyViolation) && len(e.Details) < maxDetails {
-			violation, _ := field(info, "info").(map[string]any)
+			violation, _ := jsontree.Value(info, "info").(map[string]any)
 			e.Details = append(e.Details, Detail{
 				Code:    kind,
 				Message: sanitizeMessage(joinNonEmpty(": ", textField(violation, "policyAssignmentDisplayName"), textField(violation, "policyDefinitionDisplayName"))),
@@ -173,28 +174,15 @@ func decodeObject(text string) map[string]any {
 	return object
 }
 
-// field returns a property ignoring case, because providers differ in it.
-func field(node map[string]any, name string) any {
-	if value, ok := node[name]; ok {
-		return value
-	}
-	for key, value := range node {
-		if strings.EqualFold(key, name) {
-			return value
-		}
-	}
-	return nil
-}
-
 // textField returns a property of type text or number, else "".
 func textField(node map[string]any, name string) string {
-	switch value := field(node, name).(type) {
+	switch value := jsontree.Value(node, name).(type) {
 	case string:
 		return strings.TrimSpace(value)
 	case json.Number:
 		return value.String()
 	case map[string]any: // OData: {"lang":"en-US","value":"..."}
-		text, _ := field(value, "value").(string)
+		text, _ := jsontree.Value(value, "value").(string)
 		return strings.TrimSpace(text)
 	}
 	return ""

@@ -60,7 +60,8 @@ func (l inlineList) keep(payload, observed map[string]any) {
 	for _, child := range shown {
 		object, _ := child.(map[string]any)
 		name, _ := object["name"].(string)
-		if name == "" || hasItem(listed, name) || isDeleting(object) || desired == nil && (l.keptWhenOmitted || object["properties"] == nil) {
+		_, stated := resource.Step{Key: "name", Value: name}.Get(listed)
+		if name == "" || stated || isDeleting(object) || desired == nil && (l.keptWhenOmitted || object["properties"] == nil) {
 			continue
 		}
 		kept = append(kept, jsontree.Clone(object))
@@ -80,15 +81,6 @@ func (r *Registry) withoutKept(resourceType string, drops []string) []string {
 		})
 	}
 	return drops
-}
-
-// hasItem reports whether a list has an item of a name. ARM's names ignore case.
-func hasItem(list []any, name string) bool {
-	return slices.ContainsFunc(list, func(item any) bool {
-		object, _ := item.(map[string]any)
-		text, _ := object["name"].(string)
-		return strings.EqualFold(text, name)
-	})
 }
 
 // isDeleting reports whether a child is being deleted.

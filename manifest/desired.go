@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 )
@@ -88,26 +89,14 @@ func checkSecretRefs(d resource.Desired) error {
 		return fmt.Errorf("the body: %w", err)
 	}
 	found := map[string]bool{}
-	collectSecrets(body, found)
+	for value := range jsontree.All(body) {
+		object, _ := value.(map[string]any)
+		if reference, isText := object[resource.SecretMarker].(string); isText {
+			found[reference] = true
+		}
+	}
 	if refs := slices.Sorted(slices.Values(d.SecretRefs)); !slices.Equal(refs, slices.Sorted(maps.Keys(found))) {
 		return fmt.Errorf("its list of secrets differs from its body")
 	}
 	return nil
-}
-
-// collectSecrets adds the references of all secret markers.
-func collectSecrets(value any, found map[string]bool) {
-	switch value := value.(type) {
-	case map[string]any:
-		if reference, ok := value[resource.SecretMarker].(string); ok {
-			found[reference] = true
-		}
-		for _, member := range value {
-			collectSecrets(member, found)
-		}
-	case []any:
-		for _, item := range value {
-			collectSecrets(item, found)
-		}
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/internal/nearest"
 	"github.com/armature-io/armature/resource"
 )
@@ -13,7 +14,7 @@ import (
 // discriminated checks an object by the variant that its discriminator selects.
 func (c *checker) discriminated(n *Node, object map[string]any, at place) {
 	m := members{lists: [][]Property{n.Properties}, additional: &Node{Kind: Any}}
-	selector, found := propertyOf(object, n.Discriminator)
+	_, selector, found := jsontree.Member(object, n.Discriminator)
 	text, isText := selector.(string)
 	values := make([]string, len(n.Variants))
 	for i, v := range n.Variants {
@@ -41,20 +42,6 @@ func (c *checker) discriminated(n *Node, object map[string]any, at place) {
 		m = members{lists: [][]Property{v.Properties, n.Properties}, additional: v.Additional}
 	}
 	c.properties(m, object, at)
-}
-
-// propertyOf returns a member of a body by its name, ignoring case if there is no exact
-// match.
-func propertyOf(object map[string]any, name string) (any, bool) {
-	if value, found := object[name]; found {
-		return value, true
-	}
-	for key, value := range object {
-		if strings.EqualFold(key, name) {
-			return value, true
-		}
-	}
-	return nil, false
 }
 
 // properties checks the members of an object, and whether required ones are missing.
@@ -87,7 +74,7 @@ func (c *checker) properties(m members, object map[string]any, at place) {
 		if !p.Has(Required) || p.Has(ReadOnly) || top && name == nameMember {
 			continue
 		}
-		if _, stated := propertyOf(object, name); !stated {
+		if _, _, stated := jsontree.Member(object, name); !stated {
 			c.warn(MissingProperty, at.below(resource.Step{Name: name}), "is missing and required%s", expected(p.Type))
 		}
 	}

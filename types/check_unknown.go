@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/internal/nearest"
 	"github.com/armature-io/armature/resource"
 )
@@ -42,7 +43,7 @@ func (m members) all() iter.Seq2[string, Property] {
 func (m members) writable(object map[string]any) []string {
 	var names []string
 	for name, p := range m.all() {
-		if _, stated := propertyOf(object, name); !stated && !p.Has(ReadOnly) {
+		if _, _, stated := jsontree.Member(object, name); !stated && !p.Has(ReadOnly) {
 			names = append(names, name)
 		}
 	}

@@ -3,8 +3,8 @@ package plan
 import (
 	"maps"
 	"slices"
-	"strings"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 )
@@ -32,7 +32,8 @@ type bodyWriter struct {
 
 func (w *bodyWriter) object(path resource.Path, object map[string]any, around resource.Surroundings) {
 	inside := resource.Surroundings{Under: around.Under, Parent: around.Parent, Has: func(name string) bool {
-		return slices.ContainsFunc(slices.Collect(maps.Keys(object)), func(other string) bool { return strings.EqualFold(other, name) })
+		_, _, has := jsontree.Member(object, name)
+		return has
 	}}
 	for _, name := range resource.SecretLabels() {
 		if label, isText := object[name].(string); isText {
