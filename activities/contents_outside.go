@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -84,25 +85,16 @@ func (m markedItem) same(other markedItem) bool {
 // of the resource or of its managedDisk, or in the properties below it.
 func markedItems(body any) []markedItem {
 	var items []markedItem
-	switch at := body.(type) {
-	case map[string]any:
-		properties, _ := at["properties"].(map[string]any)
-		if isDelete(at["deleteOption"]) || isDelete(properties["deleteOption"]) {
-			disk, _ := at["managedDisk"].(map[string]any)
-			item := markedItem{}
-			if item.id, _ = disk["id"].(string); item.id == "" {
-				item.id, _ = at["id"].(string)
-			}
-			item.name, _ = at["name"].(string)
-			items = append(items, item)
+	for value := range jsontree.All(body) {
+		at, _ := value.(map[string]any)
+		if !isDelete(at["deleteOption"]) && !isDelete(jsontree.Object(at, "properties")["deleteOption"]) {
+			continue
 		}
-		for _, member := range at {
-			items = append(items, markedItems(member)...)
+		item := markedItem{id: jsontree.Text(jsontree.Object(at, "managedDisk"), "id"), name: jsontree.Text(at, "name")}
+		if item.id == "" {
+			item.id = jsontree.Text(at, "id")
 		}
-	case []any:
-		for _, member := range at {
-			items = append(items, markedItems(member)...)
-		}
+		items = append(items, item)
 	}
 	slices.SortFunc(items, func(a, b markedItem) int { return strings.Compare(a.id, b.id) })
 	return items

@@ -2,11 +2,11 @@ package activities
 
 import (
 	"context"
-	"maps"
 	"net/http"
 	"strings"
 
 	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -24,29 +24,13 @@ func (a *Activities) noteIgnoredETags(method, resourceType string) {
 }
 
 // withoutETags returns a body without its own ETag and those of the objects in it.
-func withoutETags(body map[string]any) map[string]any {
-	stripped, _ := strip(body).(map[string]any)
-	return stripped
-}
-
-func strip(value any) any {
-	switch node := value.(type) {
-	case map[string]any:
-		rest := maps.Clone(node)
-		for name, child := range node {
-			if rest[name] = strip(child); strings.EqualFold(name, "etag") {
-				delete(rest, name)
-			}
+func withoutETags(body map[string]any) any {
+	return jsontree.Edit(body, func(name string, value any) (any, jsontree.Next) {
+		if strings.EqualFold(name, "etag") {
+			return nil, jsontree.Omit
 		}
-		return rest
-	case []any:
-		rest := make([]any, len(node))
-		for i, child := range node {
-			rest[i] = strip(child)
-		}
-		return rest
-	}
-	return value
+		return value, jsontree.Inside
+	})
 }
 
 // deleteUnchanged sends the DELETE of the resource that the pass has read, under its ETag.

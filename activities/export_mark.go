@@ -4,9 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
-	"slices"
 	"unicode/utf8"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -52,20 +52,11 @@ func exportMark(id resource.ID) string {
 const minLongText = 16
 
 // longTexts returns the texts of an answer that may be keys.
-func longTexts(value any) []string {
+func longTexts(answer any) []string {
 	var found []string
-	switch value := value.(type) {
-	case string:
-		if len(value) >= minLongText {
-			found = append(found, value)
-		}
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(value)) {
-			found = append(found, longTexts(value[name])...)
-		}
-	case []any:
-		for _, item := range value {
-			found = append(found, longTexts(item)...)
+	for value := range jsontree.All(answer) {
+		if text, _ := value.(string); len(text) >= minLongText {
+			found = append(found, text)
 		}
 	}
 	return found

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -78,10 +79,8 @@ func projectMembers(desired, observed map[string]any, ignore []resource.Path) ma
 		if ignored {
 			continue
 		}
-		for other, member := range observed {
-			if strings.EqualFold(other, name) {
-				projected[name] = project(value, member, rest)
-			}
+		if _, member, present := jsontree.Member(observed, name); present {
+			projected[name] = project(value, member, rest)
 		}
 	}
 	return projected

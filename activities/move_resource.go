@@ -8,6 +8,7 @@ import (
 
 	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 )
@@ -211,24 +212,13 @@ func relocate(desired resource.Desired, from, to resource.ID) (resource.Desired,
 }
 
 // replaceIDs replaces IDs at or in a place in all texts of a value.
-func replaceIDs(value any, from, to resource.ID) any {
-	switch node := value.(type) {
-	case string:
-		return replaceID(node, from, to)
-	case map[string]any:
-		replaced := make(map[string]any, len(node))
-		for name, child := range node {
-			replaced[name] = replaceIDs(child, from, to)
+func replaceIDs(body any, from, to resource.ID) any {
+	return jsontree.Edit(body, func(_ string, value any) (any, jsontree.Next) {
+		if text, isText := value.(string); isText {
+			value = replaceID(text, from, to)
 		}
-		return replaced
-	case []any:
-		replaced := make([]any, len(node))
-		for i, child := range node {
-			replaced[i] = replaceIDs(child, from, to)
-		}
-		return replaced
-	}
-	return value
+		return value, jsontree.Inside
+	})
 }
 
 func replaceID(text string, from, to resource.ID) string {

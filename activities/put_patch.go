@@ -35,7 +35,7 @@ func (p *put) hasNoPut(err error) bool {
 func (p *put) patchBody(stated map[string]any) map[string]any {
 	body := jsontree.Clone(stated)
 	withoutIgnored(body, p.in.Desired.Ignore)
-	if _, tags := findMember(body, "tags"); tags {
+	if _, _, tags := jsontree.Member(body, "tags"); tags {
 		drift.KeepTags(body, p.request.Object.Desired, p.request.Object.Observed, p.request.Baseline)
 	}
 	return body
@@ -47,7 +47,7 @@ func withoutIgnored(body map[string]any, ignore []string) {
 	for _, path := range resource.ParsePaths(ignore) {
 		at := body
 		for i, step := range path {
-			name, found := findMember(at, step.Name)
+			name, _, found := jsontree.Member(at, step.Name)
 			if !found {
 				break
 			}
@@ -62,14 +62,4 @@ func withoutIgnored(body map[string]any, ignore []string) {
 			at = next
 		}
 	}
-}
-
-// findMember returns the spelling of a member, ignoring case.
-func findMember(object map[string]any, name string) (string, bool) {
-	for member := range object {
-		if name != "" && strings.EqualFold(member, name) {
-			return member, true
-		}
-	}
-	return "", false
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -19,12 +20,12 @@ const maxTags = 50
 // takeGenerationTag removes the tag of the fence from an observed body, because it is no
 // setting of the resource, and returns its value.
 func takeGenerationTag(body map[string]any) string {
-	name, found := findMember(body, "tags")
+	name, _, found := jsontree.Member(body, "tags")
 	tags, isMap := body[name].(map[string]any)
 	if !found || !isMap {
 		return ""
 	}
-	tag, found := findMember(tags, GenerationTag)
+	tag, _, found := jsontree.Member(tags, GenerationTag)
 	if !found {
 		return ""
 	}
@@ -62,7 +63,7 @@ func (p *put) addGenerationTag(body map[string]any) {
 	if value == "" || !p.takesTags(body) {
 		return
 	}
-	name, found := findMember(body, "tags")
+	name, _, found := jsontree.Member(body, "tags")
 	if !found {
 		name = "tags"
 	}
@@ -71,7 +72,7 @@ func (p *put) addGenerationTag(body map[string]any) {
 		tags = map[string]any{}
 		body[name] = tags
 	}
-	if _, stated := findMember(tags, GenerationTag); !stated && len(tags) < maxTags {
+	if _, _, stated := jsontree.Member(tags, GenerationTag); !stated && len(tags) < maxTags {
 		tags[GenerationTag] = value
 	}
 }
@@ -80,13 +81,13 @@ func (p *put) addGenerationTag(body map[string]any) {
 // are published as writable. A PATCH replaces tags as a whole, so one without tags gets
 // none.
 func (p *put) takesTags(body map[string]any) bool {
-	if _, found := findMember(body, "tags"); found || p.patch {
+	if _, _, found := jsontree.Member(body, "tags"); found || p.patch {
 		return found
 	}
 	if p.recordedTag != "" {
 		return true
 	}
-	if _, found := findMember(p.request.Object.Observed, "tags"); found {
+	if _, _, found := jsontree.Member(p.request.Object.Observed, "tags"); found {
 		return true
 	}
 	shape := types.Lookup(p.in.Desired.ID.Type(), p.in.Desired.APIVersion)

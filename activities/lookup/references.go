@@ -3,8 +3,8 @@ package lookup
 import (
 	"context"
 	"fmt"
-	"slices"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -14,7 +14,7 @@ import (
 // returns it where it has no reference. The error is an [UnresolvedError] where the
 // resource does not show the value.
 func (r *Reader) ResolveReferences(ctx context.Context, body map[string]any) (map[string]any, error) {
-	if !contains(body, isReference) {
+	if !jsontree.Contains(body, isReference) {
 		return body, nil
 	}
 	resolved, err := r.resolveIn(ctx, body)
@@ -25,33 +25,21 @@ func (r *Reader) ResolveReferences(ctx context.Context, body map[string]any) (ma
 	return object, nil
 }
 
-func (r *Reader) resolveIn(ctx context.Context, value any) (any, error) {
-	var err error
-	switch node := value.(type) {
-	case map[string]any:
-		if text, ok := node[resource.TextMarker].(string); ok {
-			return r.filledText(ctx, text, node)
+func (r *Reader) resolveIn(ctx context.Context, body map[string]any) (any, error) {
+	var failure error
+	resolved := jsontree.Edit(body, func(_ string, value any) (any, jsontree.Next) {
+		node, _ := value.(map[string]any)
+		if failure != nil || !isReference(node) {
+			return value, jsontree.Inside
 		}
-		if isReference(node) {
-			return r.referencedValue(ctx, node)
+		if text, isText := node[resource.TextMarker].(string); isText {
+			value, failure = r.filledText(ctx, text, node)
+		} else {
+			value, failure = r.referencedValue(ctx, node)
 		}
-		resolved := make(map[string]any, len(node))
-		for name, child := range node {
-			if resolved[name], err = r.resolveIn(ctx, child); err != nil {
-				return nil, err
-			}
-		}
-		return resolved, nil
-	case []any:
-		resolved := make([]any, len(node))
-		for i, child := range node {
-			if resolved[i], err = r.resolveIn(ctx, child); err != nil {
-				return nil, err
-			}
-		}
-		return resolved, nil
-	}
-	return value, nil
+		return value, jsontree.Done
+	})
+	return resolved, failure
 }
 
 func isReference(value any) bool {
@@ -62,24 +50,7 @@ func isReference(value any) bool {
 }
 
 // ContainsMask reports whether a value is a mask, or contains one.
-func ContainsMask(value any) bool { return contains(value, resource.Masked) }
-
-func contains(value any, match func(any) bool) bool {
-	if match(value) {
-		return true
-	}
-	switch node := value.(type) {
-	case map[string]any:
-		for _, child := range node {
-			if contains(child, match) {
-				return true
-			}
-		}
-	case []any:
-		return slices.ContainsFunc(node, func(child any) bool { return contains(child, match) })
-	}
-	return false
-}
+func ContainsMask(value any) bool { return jsontree.Contains(value, resource.Masked) }
 
 // referencedValue reads the value of one marker. It refuses a masked value: the PUT
 // would write the mask.

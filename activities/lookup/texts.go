@@ -10,6 +10,7 @@ import (
 	"cel.dev/cel-go/cel"
 
 	"github.com/armature-io/armature/expression"
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -62,24 +63,11 @@ func parseReference(value any) (resource.Reference, error) {
 }
 
 // withoutMasks returns a copy of a body without its masked values.
-func withoutMasks(value any) any {
-	switch node := value.(type) {
-	case map[string]any:
-		kept := make(map[string]any, len(node))
-		for name, child := range node {
-			if !resource.Masked(child) {
-				kept[name] = withoutMasks(child)
-			}
+func withoutMasks(body any) any {
+	return jsontree.Edit(body, func(_ string, value any) (any, jsontree.Next) {
+		if resource.Masked(value) {
+			return nil, jsontree.Omit
 		}
-		return kept
-	case []any:
-		kept := make([]any, len(node))
-		for i, child := range node {
-			if !resource.Masked(child) {
-				kept[i] = withoutMasks(child)
-			}
-		}
-		return kept
-	}
-	return value
+		return value, jsontree.Inside
+	})
 }
