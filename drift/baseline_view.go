@@ -1,11 +1,11 @@
 package drift
 
 import (
-	"slices"
 	"sort"
 	"strings"
 	"sync"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -134,19 +134,7 @@ func (v *baselineView) ignoresMasks(d difference) bool {
 
 // containsMask reports whether a value contains a mask: any, or only one without digits.
 func containsMask(value any, anyMask bool) bool {
-	switch at := value.(type) {
-	case string:
-		return at == resource.MaskWithoutKey || anyMask && resource.Masked(at)
-	case []any:
-		return slices.ContainsFunc(at, func(item any) bool { return containsMask(item, anyMask) })
-	case map[string]any:
-		for _, member := range at {
-			if containsMask(member, anyMask) {
-				return true
-			}
-		}
-	}
-	return false
+	return jsontree.Contains(value, func(at any) bool { return at == resource.MaskWithoutKey || anyMask && resource.Masked(at) })
 }
 
 // withRule sets the rule of a difference at a hidden path: rotated or absent if the

@@ -43,35 +43,19 @@ func (h hasher) secrets(value any, opts Options) string {
 	if len(h.key) == 0 || len(opts.Secrets) == 0 {
 		return ""
 	}
-	var values []string
-	if !collectSecrets(value, opts.Secrets, &values) || len(values) == 0 {
+	var values []string // in the order of their properties
+	for at := range jsontree.All(value) {
+		if !isMarker(at) {
+			continue
+		}
+		secret, known := opts.Secrets[jsontree.Text(at.(map[string]any), resource.SecretMarker)]
+		if !known {
+			return ""
+		}
+		values = append(values, secret)
+	}
+	if len(values) == 0 {
 		return ""
 	}
 	return h.sum(values)
-}
-
-// collectSecrets appends the values in the order of their properties. It returns
-// false if one is unknown.
-func collectSecrets(value any, known map[string]string, values *[]string) bool {
-	switch v := value.(type) {
-	case map[string]any:
-		if isMarker(v) {
-			reference, _ := v[resource.SecretMarker].(string)
-			secret, found := known[reference]
-			*values = append(*values, secret)
-			return found
-		}
-		for name := range jsontree.Names(v) {
-			if !collectSecrets(v[name], known, values) {
-				return false
-			}
-		}
-	case []any:
-		for _, item := range v {
-			if !collectSecrets(item, known, values) {
-				return false
-			}
-		}
-	}
-	return true
 }
