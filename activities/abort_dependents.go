@@ -6,6 +6,7 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 )
@@ -39,10 +40,10 @@ func (a *Activities) AbortDependents(ctx context.Context, in AbortDependentsInpu
 	}
 	message := fmt.Sprintf("took back the deletions of %d resources in %s", aborted.Count, in.ID.Short())
 	if len(aborted.Sent) > 0 {
-		message += "; Azure may have accepted the DELETE of " + nameContents(displayNames(aborted.Sent))
+		message += "; Azure may have accepted the DELETE of " + contents.NameAll(contents.DisplayNames(aborted.Sent))
 	}
 	if len(aborted.Running) > 0 {
-		message += "; a DELETE still runs of " + nameContents(displayNames(aborted.Running)) +
+		message += "; a DELETE still runs of " + contents.NameAll(contents.DisplayNames(aborted.Running)) +
 			": where Azure accepts none, `armature delete --abort` takes the deletion back"
 	}
 	return AbortDependentsResult{Verdict: a.report("AbortDependents", resource.Proceed(message))}, nil

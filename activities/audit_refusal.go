@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/audit"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
@@ -78,7 +79,7 @@ func refusedStep(args []any, result any) (refusalOf, bool) {
 		if r, ok := result.(PutResourceResult); ok {
 			return of(in.Desired, in.Generation, in.Cause, r.Verdict, true)
 		}
-	case CheckContentsInput:
+	case contents.Request:
 		if r, ok := result.(CheckContentsResult); ok {
 			return of(resource.Desired{ID: in.ID, APIVersion: in.APIVersion}, 0, &Cause{By: in.By}, r.Verdict, false)
 		}

@@ -1,11 +1,11 @@
 package activities
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
 
+	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/resource"
 )
@@ -135,7 +135,7 @@ func TestCheckContents(t *testing.T) {
 			if c.given != nil {
 				c.given(w)
 			}
-			got, _ := finish(w, w.acts.CheckContents, CheckContentsInput{
+			got, _ := finish(w, w.acts.CheckContents, contents.Request{
 				ID: id(t, c.resource), APIVersion: "2023-08-15", Cascade: c.cascade, By: "ada@host",
 			})
 			if c.action == resource.ActionBlock && c.why == "" {
@@ -143,21 +143,5 @@ func TestCheckContents(t *testing.T) {
 			}
 			want(t, got.Verdict, c.action, c.why, c.class, c.parts...)
 		})
-	}
-}
-
-func TestListedItem(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	for item, name := range map[string]string{
-		`{"id":"` + thingText + `"}`: "t1 (Contoso.Things/things)",
-		`{"id":"/odd//one"}`:         "/odd//one",
-		`{"name":"x"}`:               "an item without an ID",
-		`"text"`:                     "an item without an ID",
-	} {
-		_, got, managed, err := w.acts.checkItem(t.Context(), id(t, groupText), json.RawMessage(item))
-		if got != name || managed || err != nil {
-			t.Errorf("%s has the name %q (managed %t, %v), want %q", item, got, managed, err, name)
-		}
 	}
 }

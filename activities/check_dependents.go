@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/activity"
 	"golang.org/x/sync/errgroup"
@@ -20,7 +21,7 @@ type CheckDependentsInput struct {
 	// Cascade deletes the dependents in the resource, as requested by By.
 	Cascade bool   `json:"cascade,omitempty"`
 	By      string `json:"by,omitempty"`
-	// WithData is as in CheckContentsInput; a cascade passes it on.
+	// WithData is as in contents.Request; a cascade passes it on.
 	WithData bool `json:"withData,omitempty"`
 	// StatedAt is when a user requested the cascade.
 	StatedAt time.Time `json:"statedAt,omitzero"`
@@ -69,7 +70,7 @@ func (a *Activities) CheckDependents(ctx context.Context, in CheckDependentsInpu
 	}
 	verdict := dependentsVerdict(in, found)
 	if owner, deleting := a.deletedWithOwner(requests, in.ID, found); deleting && verdict.Reason == resource.ReasonWaitingForDependents {
-		verdict = waitForOwnerDelete(owner, "everything that needs it is deleted with that owner too, and not before: "+nameContents(displayNames(verdict.WaitingFor)))
+		verdict = waitForOwnerDelete(owner, "everything that needs it is deleted with that owner too, and not before: "+contents.NameAll(contents.DisplayNames(verdict.WaitingFor)))
 	}
 	result.Verdict = a.report("CheckDependents", verdict)
 	return result, nil
@@ -163,7 +164,7 @@ func dependentsVerdict(in CheckDependentsInput, found Dependents) resource.Verdi
 	if protected := protectedDependents(in.ID, found); in.Cascade && len(protected) > 0 {
 		verdict := resource.Block(resource.ReasonContainsProtected, fmt.Sprintf(
 			"a DELETE of %s would also delete resources whose manifest keeps them in Azure: %s; move them, or change their policy, first",
-			in.ID.Short(), nameContents(displayNames(protected))))
+			in.ID.Short(), contents.NameAll(contents.DisplayNames(protected))))
 		verdict.WaitingFor = protected[:min(len(protected), maxWaitingFor)]
 		return verdict
 	}
@@ -174,14 +175,14 @@ func dependentsVerdict(in CheckDependentsInput, found Dependents) resource.Verdi
 	advice := "; they are being deleted"
 	switch {
 	case in.Cascade && len(outside) > 0:
-		advice = fmt.Sprintf("; delete them first: --cascade deletes only what is in %s, and not %s", in.ID.Short(), nameContents(displayNames(outside)))
+		advice = fmt.Sprintf("; delete them first: --cascade deletes only what is in %s, and not %s", in.ID.Short(), contents.NameAll(contents.DisplayNames(outside)))
 	case remaining && !in.Cascade:
 		advice = "; delete them first, or delete with --cascade"
 	case len(outside) > 0:
 		advice = "; delete them first"
 	}
 	verdict := resource.Block(resource.ReasonWaitingForDependents, fmt.Sprintf(
-		"managed resources need %s: %s%s", in.ID.Short(), nameFirst(displayNames(blocking), found.Blocking, found.More), advice))
+		"managed resources need %s: %s%s", in.ID.Short(), contents.NameFirst(contents.DisplayNames(blocking), found.Blocking, found.More), advice))
 	verdict.WaitingFor = blocking[:min(len(blocking), maxWaitingFor)]
 	return verdict
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
@@ -78,7 +79,7 @@ func TestGuardData(t *testing.T) {
 				w.sim.AddFault(*tc.fault)
 			}
 			at := id(t, tc.resource)
-			got, _ := finish(w, w.acts.CheckContents, CheckContentsInput{
+			got, _ := finish(w, w.acts.CheckContents, contents.Request{
 				ID: at, APIVersion: cmp.Or(types.Newest(at.Type()), resource.ResourceGroupAPIVersion), By: "ada@host", Cascade: tc.cascade, WithData: tc.withData,
 			})
 			if got.Verdict.Reason != tc.blocks {

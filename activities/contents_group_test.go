@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
@@ -61,7 +62,7 @@ func TestContentsInGroup(t *testing.T) {
 				w.sim.AddFault(*tc.fault)
 			}
 			at := id(t, tc.resource)
-			got, _ := finish(w, w.acts.CheckContents, CheckContentsInput{ID: at, APIVersion: types.Newest(at.Type()), By: "ada@host", WithData: true})
+			got, _ := finish(w, w.acts.CheckContents, contents.Request{ID: at, APIVersion: types.Newest(at.Type()), By: "ada@host", WithData: true})
 			wantContents(t, got.Verdict, tc.action, tc.reason, []string{tc.part})
 			if lists > 1 || (lists == 1) != tc.lists {
 				t.Errorf("%s: the group was listed %d times", tc.reason, lists)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/extensions"
@@ -61,9 +62,12 @@ func TestEveryParentIsGuarded(t *testing.T) {
 func lookInto(t *testing.T, w *world, at string) (CheckContentsResult, int) {
 	t.Helper()
 	before := len(w.sim.Requests())
-	got, _ := finish(w, w.acts.CheckContents, CheckContentsInput{ID: id(t, at), APIVersion: types.Newest(id(t, at).Type()), By: "ada@host", EndScope: true, WithData: true})
+	got, _ := finish(w, w.acts.CheckContents, contents.Request{ID: id(t, at), APIVersion: types.Newest(id(t, at).Type()), By: "ada@host", EndScope: true, WithData: true})
 	return got, len(w.sim.Requests()) - before
 }
+
+// maxDepth is the number of levels that a look descends into.
+const maxDepth = 4
 
 // reachableCollections returns the paths, below a parent, of a child in each collection
 // that a DELETE takes along, also in collections of children with fixed names.
@@ -75,7 +79,7 @@ func reachableCollections(t *testing.T, registry *extensions.Registry, parent st
 		kind := registry.Facts(child.Type).Child.Kind
 		switch {
 		case !child.Writable || kind == extensions.ChildView || kind == extensions.ChildPart || kind == extensions.ChildSetting:
-		case len(child.Names) > 0 && !child.Open && depth < maxContentsDepth:
+		case len(child.Names) > 0 && !child.Open && depth < maxDepth:
 			for _, below := range reachableCollections(t, registry, child.Type, depth+1) {
 				paths = append(paths, segment+"/"+child.Names[0]+"/"+below)
 			}
@@ -260,7 +264,7 @@ func TestContentsOfTypes(t *testing.T) {
 				w.sim.AddFault(*tc.fault)
 			}
 			at := id(t, tc.resource)
-			got, _ := finish(w, w.acts.CheckContents, CheckContentsInput{ID: at, APIVersion: types.Newest(at.Type()), By: "ada@host", WithData: true, Stated: []byte(tc.stated)})
+			got, _ := finish(w, w.acts.CheckContents, contents.Request{ID: at, APIVersion: types.Newest(at.Type()), By: "ada@host", WithData: true, Stated: []byte(tc.stated)})
 			wantContents(t, got.Verdict, tc.action, tc.reason, tc.parts)
 		})
 	}
@@ -317,7 +321,7 @@ func TestScopesAreGuarded(t *testing.T) {
 				w.put(subscription+"/resourceGroups/prod", `{"location":"westus2"}`)
 			}
 			at := id(t, tc.resource)
-			got, _ := finish(w, w.acts.CheckContents, CheckContentsInput{ID: at, APIVersion: "2021-10-01", By: "ada@host", Cascade: tc.cascade, EndScope: tc.endScope})
+			got, _ := finish(w, w.acts.CheckContents, contents.Request{ID: at, APIVersion: "2021-10-01", By: "ada@host", Cascade: tc.cascade, EndScope: tc.endScope})
 			wantContents(t, got.Verdict, tc.action, tc.reason, tc.parts)
 		})
 	}

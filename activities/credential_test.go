@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/resource"
@@ -61,7 +62,7 @@ func TestCredentialIsUsed(t *testing.T) {
 			return err
 		},
 		"CheckContents": func(w *world) error {
-			_, err := run(w, w.acts.CheckContents, CheckContentsInput{ID: id(w.t, groupText), APIVersion: "2021-04-01", Credential: "other"})
+			_, err := run(w, w.acts.CheckContents, contents.Request{ID: id(w.t, groupText), APIVersion: "2021-04-01", Credential: "other"})
 			return err
 		},
 		"RegisterProvider": func(w *world) error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -457,7 +458,7 @@ func TestGuardTurnsInResults(t *testing.T) {
 			t.Errorf("a PUT of %s needs the turn of %q", text, checked.Turn)
 		}
 		for _, cascade := range []bool{false, true} {
-			looked, _ := finish(w, w.acts.CheckContents, CheckContentsInput{ID: id(t, text), APIVersion: "2023-08-15", Cascade: cascade, By: "ada@host"})
+			looked, _ := finish(w, w.acts.CheckContents, contents.Request{ID: id(t, text), APIVersion: "2023-08-15", Cascade: cascade, By: "ada@host"})
 			if !looked.Turn.Equal(id(t, networkText)) {
 				t.Errorf("a DELETE of %s (cascade %t) needs the turn of %q", text, cascade, looked.Turn)
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/internal/text"
@@ -173,7 +174,7 @@ func (i *importing) unlisted(ctx context.Context, list ImportList, heartbeat *he
 	case isResponse && i.Registry.Facts(list.Type).List.At == extensions.ListAtResources && strings.EqualFold(failure.Code, codeNoDiagnostics):
 		i.withoutDiagnostics.Store(strings.ToLower(i.in.ID.Type()), true)
 		return nil
-	case isResponse && !isRepeatable(err) && isNotListable(err):
+	case isResponse && !isRepeatable(err) && contents.IsNotListable(err):
 		if i.fixedNames(list) {
 			return nil
 		}

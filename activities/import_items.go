@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -67,14 +68,14 @@ func whyNotWritable(resourceType string) string {
 // it may contain others that do.
 func (i *importing) whySkipped(parent resource.ID, childType string, raw json.RawMessage, found listedItem) (string, bool) {
 	child := childOf(parent.Type(), childType)
-	switch name := itemName(raw); {
+	switch name := contents.ItemName(raw); {
 	case !child.Writable:
 		return "a PUT cannot create its type", true
 	case slices.ContainsFunc(child.Names, func(n string) bool { return strings.EqualFold(n, name) }):
 		return "", false
-	case createdByService(i.Registry, child.Type, parent, raw):
+	case contents.CreatedByService(i.Registry, child.Type, parent, raw):
 		return "the service creates it by itself", false
-	case isSetting(i.Registry, child.Type) && found.Properties.Source != "" && !strings.EqualFold(found.Properties.Source, userOverride):
+	case contents.IsSetting(i.Registry, child.Type) && found.Properties.Source != "" && !strings.EqualFold(found.Properties.Source, userOverride):
 		return "a setting with the value that the service gives it", false
 	}
 	return "", false

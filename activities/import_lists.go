@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
@@ -61,7 +62,7 @@ func (i *importing) childLists() []ImportList {
 		case kind == extensions.ChildPart:
 			i.leaveOut(child.Type, "not looked for: parts that the parent makes by itself", false)
 		default:
-			lists = append(lists, ImportList{Collection: segment, Type: child.Type, APIVersion: childVersion(child.Type, i.version)})
+			lists = append(lists, ImportList{Collection: segment, Type: child.Type, APIVersion: contents.ChildVersion(child.Type, i.version)})
 		}
 	}
 	for _, segment := range i.Registry.Children(i.in.ID.Type()) {
@@ -110,20 +111,4 @@ func (i *importing) isExtension() bool {
 	id := i.in.ID
 	owner := id.Owner()
 	return !owner.IsZero() && !owner.IsContainer() && !id.IsChild() || i.Registry.Facts(id.Type()).WithoutDiagnostics != ""
-}
-
-// childVersion returns the api-version for a type of child: the version of the parent if
-// the child is published in it, or is not published at all, else the newest one of the
-// child.
-func childVersion(childType, parentVersion string) string {
-	versions := types.Versions(childType)
-	for _, version := range versions {
-		if strings.EqualFold(version, parentVersion) {
-			return parentVersion
-		}
-	}
-	if len(versions) == 0 {
-		return parentVersion
-	}
-	return types.Newest(childType)
 }

@@ -183,7 +183,7 @@ func (a *Activities) describe(ctx context.Context, got GetResourceResult, result
 	}
 	result.Unshown = drift.Unshown(result.ID, result.APIVersion, observed)
 	if _, result.Managed, err = a.Fleet.Managed(ctx, result.ID); err != nil {
-		return temporalError{fmt.Errorf("look up %s: %w", result.ID.Short(), err)}
+		return fmt.Errorf("look up %s: %w", result.ID.Short(), err)
 	}
 	if owner := result.ID.Owner(); !result.ID.IsChild() && !owner.IsZero() && resource.ContainerAPIVersion(owner) == "" {
 		result.OwnerAPIVersion, err = a.newestVersion(ctx, owner)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/resource"
 )
@@ -27,7 +28,7 @@ func (a *Activities) explainLocks(ctx context.Context, id resource.ID, refusal r
 	defer cancel()
 	var found []string
 	for scope := id; !scope.IsZero() && !strings.EqualFold(scope.Type(), resource.TypeManagementGroup); scope = scope.Owner() {
-		items, err := a.Client.List(requests, scope, "providers/Microsoft.Authorization/locks", locksAPIVersion, maxContentsRead)
+		items, err := a.Client.List(requests, scope, "providers/Microsoft.Authorization/locks", locksAPIVersion, contents.MaxRead)
 		if err != nil {
 			continue
 		}
@@ -38,7 +39,7 @@ func (a *Activities) explainLocks(ctx context.Context, id resource.ID, refusal r
 		}
 	}
 	if len(found) > 0 {
-		refusal.Message = fmt.Sprintf("locked by %s; remove the lock, or keep the resource. ARM says: %s", nameContents(found), refusal.Message)
+		refusal.Message = fmt.Sprintf("locked by %s; remove the lock, or keep the resource. ARM says: %s", contents.NameAll(found), refusal.Message)
 	}
 	return refusal
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/resource"
 )
@@ -156,7 +157,7 @@ func (p *planning) compare(ctx, requests context.Context) (PlanResourceResult, e
 	verdict := checked.Verdict
 	if verdict.Action == resource.ActionBlock && verdict.Reason == resource.ReasonReferenceNotReady && len(p.after) > 0 {
 		// The value of a $ref is known once its resource is created.
-		verdict = resource.Proceed("values from " + nameContents(displayNames(p.after)) + " are not known before that is created")
+		verdict = resource.Proceed("values from " + contents.NameAll(contents.DisplayNames(p.after)) + " are not known before that is created")
 		verdict.Create = !got.Exists
 	}
 	return p.finish(requests, observed, verdict)

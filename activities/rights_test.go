@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -128,7 +129,7 @@ func live(w *world, spec resource.Desired) {
 func remove(w *world, spec resource.Desired) {
 	w.t.Helper()
 	w.fresh()
-	contents, _ := finish(w, w.acts.CheckContents, CheckContentsInput{ID: spec.Owner, APIVersion: "2023-08-15"})
+	contents, _ := finish(w, w.acts.CheckContents, contents.Request{ID: spec.Owner, APIVersion: "2023-08-15"})
 	if len(contents.Verdict.Message) == 0 {
 		w.t.Fatalf("the contents of %s were not found", spec.Owner.Short())
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
 )
@@ -225,12 +226,12 @@ func tenantDelete(reason string) tenantWay {
 	})
 }
 
-func contentsStep(w *tenants) func(context.Context, CheckContentsInput) (CheckContentsResult, error) {
+func contentsStep(w *tenants) func(context.Context, contents.Request) (CheckContentsResult, error) {
 	return w.acts.CheckContents
 }
 
-func contentsInput(_ *tenants, c tenantCell) CheckContentsInput {
-	return CheckContentsInput{ID: c.target.Owner(), APIVersion: resource.ResourceGroupAPIVersion, Credential: c.credential}
+func contentsInput(_ *tenants, c tenantCell) contents.Request {
+	return contents.Request{ID: c.target.Owner(), APIVersion: resource.ResourceGroupAPIVersion, Credential: c.credential}
 }
 
 // tenantPoller returns azcore's token of an operation at the target.

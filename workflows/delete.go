@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/workflow"
 )
@@ -105,7 +106,7 @@ func (r *reconciler) getForDelete(ctx workflow.Context, p *pass) resource.Verdic
 // not name.
 func (r *reconciler) checkContents(ctx workflow.Context, p *pass) resource.Verdict {
 	var a *activities.Activities
-	result, err := executeRead(requestOptions(ctx, "list the contents of "+p.desired.ID.Short()), r, a.CheckContents, activities.CheckContentsInput{
+	result, err := executeRead(requestOptions(ctx, "list the contents of "+p.desired.ID.Short()), r, a.CheckContents, contents.Request{
 		ID: p.desired.ID, APIVersion: p.desired.APIVersion, Credential: p.desired.Credential, Cascade: r.state.Delete.Cascade, By: r.state.Delete.By,
 		Stated: p.desired.Body, EndScope: r.state.Delete.EndScope, WithData: r.state.Delete.WithData,
 	})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 	"go.temporal.io/sdk/temporal"
@@ -141,7 +142,7 @@ func absentAfter(reads int) func(activities.GetResourceInput) activities.GetReso
 func TestBlockedDeleteRetries(t *testing.T) {
 	r := newRun(t)
 	tries := 0
-	r.script.contents = func(activities.CheckContentsInput) resource.Verdict {
+	r.script.contents = func(contents.Request) resource.Verdict {
 		if tries++; tries < 4 {
 			return resource.Fail(resource.ReasonContainsUnmanaged, resource.RetryNone, "holds a vault")
 		}
@@ -168,7 +169,7 @@ func TestBlockedDeleteRetries(t *testing.T) {
 func TestDeleteWorksWhilePaused(t *testing.T) {
 	r := newRun(t)
 	checks := 0
-	r.script.contents = func(activities.CheckContentsInput) resource.Verdict {
+	r.script.contents = func(contents.Request) resource.Verdict {
 		if checks++; checks < 3 {
 			return resource.Block(resource.ReasonWaitingForDependents, "a database")
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 	"go.temporal.io/sdk/activity"
@@ -34,7 +35,7 @@ type script struct {
 	put      func(activities.PutResourceInput) (activities.PutResourceResult, error)
 	poll     func(activities.PollOperationInput) (activities.PollOperationResult, error)
 	post     func(activities.PostCheckInput) activities.PostCheckResult
-	contents func(activities.CheckContentsInput) resource.Verdict
+	contents func(contents.Request) resource.Verdict
 	export   func(activities.ExportValuesInput) activities.ExportValuesResult
 	// wakes are the inputs of WakeDependents, which runs beside the passes and is not in
 	// calls.
@@ -77,7 +78,7 @@ func newScript() *script {
 			return activities.PostCheckResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}}
 		},
 		verify:     func(activities.PreCheckInput) bool { return false },
-		contents:   func(activities.CheckContentsInput) resource.Verdict { return resource.Proceed("") },
+		contents:   func(contents.Request) resource.Verdict { return resource.Proceed("") },
 		dependents: func(activities.CheckDependentsInput) resource.Verdict { return resource.Proceed("") },
 		export: func(in activities.ExportValuesInput) activities.ExportValuesResult {
 			return activities.ExportValuesResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}, Exports: in.Known}
@@ -210,7 +211,7 @@ func (r *run) register() {
 			r.recordCall("ExportValues")
 			return r.script.export(in), nil
 		},
-		"CheckContents": func(_ context.Context, in activities.CheckContentsInput) (activities.CheckContentsResult, error) {
+		"CheckContents": func(_ context.Context, in contents.Request) (activities.CheckContentsResult, error) {
 			r.recordCall("CheckContents")
 			return activities.CheckContentsResult{Verdict: r.script.contents(in), Turn: r.script.serialised}, nil
 		},

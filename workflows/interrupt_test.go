@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 )
@@ -142,7 +143,7 @@ func TestMessagesInterruptReadsOfADeletion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t)
 			passes := int64(0)
-			r.script.contents = func(in activities.CheckContentsInput) resource.Verdict {
+			r.script.contents = func(in contents.Request) resource.Verdict {
 				if r.count("CheckContents") == 1 {
 					passes = r.statusNow().Pass
 					r.duringActivity(c.update, c.input)

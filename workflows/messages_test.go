@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 	"go.temporal.io/sdk/temporal"
@@ -171,7 +172,7 @@ func TestPauseHasNoNextTry(t *testing.T) {
 	r.at(10*time.Second, workflows.PauseUpdate, workflows.PauseInput{By: "ada@host"})
 	paused := r.statusAt(20 * time.Second)
 	r.at(27*time.Second, workflows.DeleteUpdate, workflows.DeleteInput{By: "ada@host"})
-	r.script.contents = func(activities.CheckContentsInput) resource.Verdict {
+	r.script.contents = func(contents.Request) resource.Verdict {
 		return resource.Block(resource.ReasonWaitingForDependents, "a database")
 	}
 	reconcile := r.at(25*time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{})

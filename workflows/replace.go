@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/workflow"
 )
@@ -22,10 +23,10 @@ func (r *reconciler) replace(ctx workflow.Context, p *pass, refusal resource.Ver
 	if !r.mayReplace(ctx, p) {
 		return refusal
 	}
-	contents, err := executeRead(requestOptions(ctx, "list the contents of "+p.desired.ID.Short()), r, a.CheckContents, activities.CheckContentsInput{
+	looked, err := executeRead(requestOptions(ctx, "list the contents of "+p.desired.ID.Short()), r, a.CheckContents, contents.Request{
 		ID: p.desired.ID, APIVersion: p.desired.APIVersion, Credential: p.desired.Credential, Stated: p.desired.Body,
 	})
-	if verdict := verdictOf(contents.Verdict, err); verdict.Stops() {
+	if verdict := verdictOf(looked.Verdict, err); verdict.Stops() {
 		return verdict
 	}
 	if !r.mayReplace(ctx, p) {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 )
@@ -81,7 +82,7 @@ func TestReplace(t *testing.T) {
 				return activities.PutResourceResult{Verdict: resource.Proceed(""), Done: true, Sent: true}, nil
 			}
 			r.script.dependents = func(activities.CheckDependentsInput) resource.Verdict { return guard("dependents") }
-			r.script.contents = func(activities.CheckContentsInput) resource.Verdict { return guard("contents") }
+			r.script.contents = func(contents.Request) resource.Verdict { return guard("contents") }
 			r.script.delete = func(activities.DeleteResourceInput) activities.DeleteResourceResult {
 				calls = append(calls, "delete")
 				exists = false

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 )
@@ -68,7 +69,7 @@ func TestUndo(t *testing.T) {
 			}
 		}},
 		"contains unmanaged": {script: func(s *script) {
-			s.contents = func(activities.CheckContentsInput) resource.Verdict {
+			s.contents = func(contents.Request) resource.Verdict {
 				return resource.Block(resource.ReasonContainsUnmanaged, "a vault")
 			}
 		}},

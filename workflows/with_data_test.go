@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 )
@@ -19,7 +20,7 @@ func TestWithDataIsKept(t *testing.T) {
 		cascades = append(cascades, in.WithData)
 		return resource.Proceed("")
 	}
-	r.script.contents = func(in activities.CheckContentsInput) resource.Verdict {
+	r.script.contents = func(in contents.Request) resource.Verdict {
 		if looks = append(looks, in.WithData); len(looks) < 3 {
 			return resource.Block(resource.ReasonContainsData, "a disk")
 		}

@@ -25,7 +25,7 @@ var layers = [][]string{
 	{"types", "signing", "expression"},
 	{"manifest", "drift", "arm", "secrets", "encryption", "audit"},
 	{"extensions"},
-	{"extensions/conditions", "extensions/azure", "activities/lookup"},
+	{"extensions/conditions", "extensions/azure", "activities/lookup", "activities/contents"},
 	{"activities"},
 	{"workflows"},
 	{"extensions/passtest"},

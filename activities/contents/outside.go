@@ -1,4 +1,4 @@
-package activities
+package contents
 
 import (
 	"context"
@@ -21,11 +21,11 @@ const deleteOption = "deleteoption"
 // body marks with deleteOption Delete, and the resource group that its service manages.
 // What the manifest marks itself belongs to the resource. It sends a request only for a
 // type whose published shape has such properties.
-func (c *contents) outside(ctx context.Context) error {
+func (c *look) outside(ctx context.Context) error {
 	if !takesAlong(types.Lookup(c.in.ID.Type(), c.in.APIVersion)) {
 		return nil
 	}
-	response, err := c.activities.Client.Get(ctx, c.in.ID, c.in.APIVersion)
+	response, err := c.Client.Get(ctx, c.in.ID, c.in.APIVersion)
 	if arm.IsAbsent(err) {
 		return nil
 	}

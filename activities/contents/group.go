@@ -1,4 +1,4 @@
-package activities
+package contents
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 // not list. That list has only children of tracked types, such as databases of a SQL
 // server, and lags behind by minutes, so it never shows that nothing is there. It is one
 // list more, and none for a published type whose collections were all listed.
-func (c *contents) inGroup(ctx context.Context) error {
+func (c *look) inGroup(ctx context.Context) error {
 	_, published := types.Spelled(c.in.ID.Type())
 	if published && len(c.unlisted) == 0 || c.in.ID.IsContainer() {
 		return nil
@@ -28,8 +28,8 @@ func (c *contents) inGroup(ctx context.Context) error {
 		return nil
 	}
 	c.lists++
-	items, err := c.activities.Client.List(ctx, group, "resources", resource.ResourceGroupAPIVersion, maxContentsRead)
-	if err != nil && (arm.IsAbsent(err) || isNotListable(err) || isForbidden(err)) {
+	items, err := c.Client.List(ctx, group, "resources", resource.ResourceGroupAPIVersion, MaxRead)
+	if err != nil && (arm.IsAbsent(err) || IsNotListable(err) || isForbidden(err)) {
 		return nil // the collections were looked at
 	}
 	if err != nil {
@@ -58,7 +58,7 @@ func itemID(item json.RawMessage) resource.ID {
 
 // childType returns the type of the child of the resource that is, or contains, another
 // one below it; "" if that is not below it.
-func (c *contents) childType(below resource.ID) string {
+func (c *look) childType(below resource.ID) string {
 	for at := below; !at.IsZero(); at = at.Owner() {
 		if at.Owner().Equal(c.in.ID) {
 			return at.Type()

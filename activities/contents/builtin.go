@@ -1,4 +1,4 @@
-package activities
+package contents
 
 import (
 	"encoding/json"
@@ -23,24 +23,24 @@ var (
 // existsByItself reports whether a listed child was created by the service and not by a
 // person: it has a published name, the facts of its type have it, or it is marked so.
 func existsByItself(registry *extensions.Registry, child types.Child, parent resource.ID, item json.RawMessage) bool {
-	name := itemName(item)
+	name := ItemName(item)
 	for _, published := range child.Names {
 		if strings.EqualFold(published, name) {
 			return true
 		}
 	}
-	return isSetting(registry, child.Type) || createdByService(registry, child.Type, parent, item)
+	return IsSetting(registry, child.Type) || CreatedByService(registry, child.Type, parent, item)
 }
 
-// isSetting reports whether the children of a type are settings that every parent has.
-func isSetting(registry *extensions.Registry, childType string) bool {
+// IsSetting reports whether the children of a type are settings that every parent has.
+func IsSetting(registry *extensions.Registry, childType string) bool {
 	return registry.Facts(childType).Child.Kind == extensions.ChildSetting
 }
 
-// createdByService reports whether the facts of a type have a listed child, or its service
+// CreatedByService reports whether the facts of a type have a listed child, or its service
 // marks it as its own.
-func createdByService(registry *extensions.Registry, childType string, parent resource.ID, item json.RawMessage) bool {
-	return registry.Facts(childType).BuiltIn.Has(parent.Name(), itemName(item)) || isBuiltIn(item)
+func CreatedByService(registry *extensions.Registry, childType string, parent resource.ID, item json.RawMessage) bool {
+	return registry.Facts(childType).BuiltIn.Has(parent.Name(), ItemName(item)) || isBuiltIn(item)
 }
 
 // isBuiltIn reports whether the properties of a listed item mark it as created by its

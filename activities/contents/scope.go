@@ -1,4 +1,4 @@
-package activities
+package contents
 
 import (
 	"context"
@@ -8,14 +8,16 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// checkScope blocks the deletion of a resource that ends a whole scope, unless the
-// request names that effect and the scope is empty; --cascade is not enough. nil lets it
-// proceed. ARM itself refuses to delete a management group that has children.
-func (a *Activities) checkScope(ctx context.Context, in CheckContentsInput) *resource.Verdict {
-	subscription, err := a.subscriptionOf(ctx, in)
+// CheckScope blocks the deletion of a resource that ends a whole scope, unless the
+// request names that effect and the scope is empty; --cascade is not enough. A nil verdict
+// lets it proceed. ARM itself refuses to delete a management group that has children.
+func (l Looker) CheckScope(ctx context.Context, in Request) (*resource.Verdict, error) {
+	if !resource.EndsScope(in.ID.Type()) {
+		return nil, nil
+	}
+	subscription, err := l.subscriptionOf(ctx, in)
 	if err != nil {
-		verdict := a.contentsErrorVerdict(ctx, in, err)
-		return &verdict
+		return nil, err
 	}
 	effect := "deletes the management group"
 	if !subscription.IsZero() {
@@ -23,31 +25,30 @@ func (a *Activities) checkScope(ctx context.Context, in CheckContentsInput) *res
 	}
 	if !in.EndScope {
 		return new(resource.Block(resource.ReasonContainsUnmanaged, fmt.Sprintf(
-			"a DELETE of %s %s; if that is intended, run `armature delete %s --end-scope`", in.ID.Short(), effect, in.ID)))
+			"a DELETE of %s %s; if that is intended, run `armature delete %s --end-scope`", in.ID.Short(), effect, in.ID))), nil
 	}
 	if subscription.IsZero() {
-		return nil
+		return nil, nil
 	}
-	groups, err := a.Client.List(ctx, subscription, "resourcegroups", resource.ResourceGroupAPIVersion, maxContentsCounted)
+	groups, err := l.Client.List(ctx, subscription, "resourcegroups", resource.ResourceGroupAPIVersion, maxCounted)
 	if err != nil && !arm.IsAbsent(err) {
-		verdict := a.contentsErrorVerdict(ctx, in, err)
-		return &verdict
+		return nil, err
 	}
 	if len(groups) == 0 {
-		return nil
+		return nil, nil
 	}
 	names := make([]string, len(groups))
 	for i, group := range groups {
-		names[i] = itemName(group)
+		names[i] = ItemName(group)
 	}
 	return new(resource.Block(resource.ReasonContainsUnmanaged, fmt.Sprintf(
-		"a DELETE of %s %s, which contains resource groups: %s; delete them first", in.ID.Short(), effect, nameContents(names))))
+		"a DELETE of %s %s, which contains resource groups: %s; delete them first", in.ID.Short(), effect, NameAll(names)))), nil
 }
 
 // subscriptionOf returns the subscription that an alias names; zero for other types and
 // for an alias without one.
-func (a *Activities) subscriptionOf(ctx context.Context, in CheckContentsInput) (resource.ID, error) {
-	response, err := a.Client.Get(ctx, in.ID, in.APIVersion)
+func (l Looker) subscriptionOf(ctx context.Context, in Request) (resource.ID, error) {
+	response, err := l.Client.Get(ctx, in.ID, in.APIVersion)
 	if arm.IsAbsent(err) {
 		return resource.ID{}, nil
 	}

@@ -1,4 +1,4 @@
-package activities
+package contents
 
 import (
 	"context"
@@ -17,21 +17,21 @@ import (
 
 // Bounds of one look at the contents of a resource.
 const (
-	// maxContentsLists is the number of collections that are listed. The type with the
+	// maxLists is the number of collections that are listed. The type with the
 	// most has 35 of its own.
-	maxContentsLists = 100
-	// maxContentsDepth is the number of levels of children that are descended into.
-	maxContentsDepth = 4
+	maxLists = 100
+	// maxDepth is the number of levels of children that are descended into.
+	maxDepth = 4
 )
 
-// contents looks for what a DELETE of a resource would also delete.
-type contents struct {
-	activities *Activities
-	in         CheckContentsInput
+// look is one look for the contents of a resource.
+type look struct {
+	Looker
+	in Request
 	// lists is the number of requests so far.
 	lists int
 	// unmanaged are the names of the contents that Armature does not manage, at most
-	// maxContentsCounted.
+	// maxCounted.
 	unmanaged []string
 	// unlisted are the collections that ARM does not list. listed are the types of those
 	// that it lists, in lower case.
@@ -55,10 +55,10 @@ type collection struct {
 	apiVersion string
 }
 
-// look finds the contents of the resource to delete. With Cascade only data counts.
-func (c *contents) look(ctx context.Context) error {
-	if !c.in.WithData && c.activities.Registry.HoldsUnlistedData(c.in.ID.Type()) {
-		c.data = append(c.data, displayName(c.in.ID))
+// find finds the contents of the resource to delete. With Cascade only data counts.
+func (c *look) find(ctx context.Context) error {
+	if !c.in.WithData && c.Registry.HoldsUnlistedData(c.in.ID.Type()) {
+		c.data = append(c.data, DisplayName(c.in.ID))
 	}
 	if c.in.Cascade && (c.in.WithData || len(c.data) > 0) {
 		return nil
@@ -79,25 +79,25 @@ func (c *contents) look(ctx context.Context) error {
 
 // found reports whether the look is over: something that Armature does not manage was
 // found, or, with Cascade, data.
-func (c *contents) found() bool {
+func (c *look) found() bool {
 	return len(c.unmanaged) > 0 || c.in.Cascade && len(c.data) > 0
 }
 
 // collections returns the children that a DELETE of a type would also delete: those
 // that are published and can be created, and those that extensions name. Views and parts
 // (extensions.Child) are left out.
-func (c *contents) collections(resourceType string) []collection {
+func (c *look) collections(resourceType string) []collection {
 	var all []collection
 	known := map[string]bool{}
 	for _, child := range types.Children(resourceType) {
 		segment := child.Type[strings.LastIndex(child.Type, "/")+1:]
 		known[strings.ToLower(segment)] = true
-		kind := c.activities.Registry.Facts(child.Type).Child.Kind
+		kind := c.Registry.Facts(child.Type).Child.Kind
 		if child.Writable && kind != extensions.ChildView && kind != extensions.ChildPart {
-			all = append(all, collection{segment: segment, child: child, apiVersion: childVersion(child.Type, c.in.APIVersion)})
+			all = append(all, collection{segment: segment, child: child, apiVersion: ChildVersion(child.Type, c.in.APIVersion)})
 		}
 	}
-	for _, segment := range c.activities.Registry.Children(resourceType) {
+	for _, segment := range c.Registry.Children(resourceType) {
 		if !known[strings.ToLower(segment)] {
 			all = append(all, collection{segment: segment, child: types.Child{Open: true}, apiVersion: c.in.APIVersion})
 		}
@@ -107,7 +107,7 @@ func (c *contents) collections(resourceType string) []collection {
 
 // below looks at the children of a resource, collection by collection, and ends with the
 // first one that has something unmanaged.
-func (c *contents) below(ctx context.Context, parent resource.ID, depth int) error {
+func (c *look) below(ctx context.Context, parent resource.ID, depth int) error {
 	for _, collection := range c.collections(parent.Type()) {
 		if err := c.collection(ctx, parent, collection, depth); err != nil || c.found() {
 			return err
@@ -118,7 +118,7 @@ func (c *contents) below(ctx context.Context, parent resource.ID, depth int) err
 
 // collection looks at one kind of children. Children with fixed names exist by
 // themselves: they are not listed, but what is in them counts.
-func (c *contents) collection(ctx context.Context, parent resource.ID, of collection, depth int) error {
+func (c *look) collection(ctx context.Context, parent resource.ID, of collection, depth int) error {
 	if len(of.child.Names) > 0 && !of.child.Open {
 		for _, name := range of.child.Names {
 			if err := c.descend(ctx, parent, of.segment, name, depth); err != nil || c.found() {
@@ -127,20 +127,20 @@ func (c *contents) collection(ctx context.Context, parent resource.ID, of collec
 		}
 		return nil
 	}
-	holdsData := c.activities.Registry.MayHoldData(of.child.Type)
+	holdsData := c.Registry.MayHoldData(of.child.Type)
 	if c.in.Cascade && of.child.Type != "" && !holdsData {
 		return nil // it may be deleted, whatever is in it
 	}
-	if c.lists >= maxContentsLists {
+	if c.lists >= maxLists {
 		c.unlisted = append(c.unlisted, of.segment)
 		return nil
 	}
 	c.lists++
-	items, err := c.activities.Client.List(ctx, parent, of.segment, of.apiVersion, maxContentsRead)
+	items, err := c.Client.List(ctx, parent, of.segment, of.apiVersion, MaxRead)
 	switch {
 	case arm.IsAbsent(err):
 		return nil
-	case isNotListable(err):
+	case IsNotListable(err):
 		c.unlisted = append(c.unlisted, of.segment+" of "+parent.Short())
 		if holdsData && !c.in.WithData {
 			c.data = append(c.data, of.segment+" of "+parent.Short())
@@ -154,11 +154,11 @@ func (c *contents) collection(ctx context.Context, parent resource.ID, of collec
 }
 
 // items looks at the listed children of one kind.
-func (c *contents) items(ctx context.Context, parent resource.ID, of collection, items []json.RawMessage, depth int) error {
+func (c *look) items(ctx context.Context, parent resource.ID, of collection, items []json.RawMessage, depth int) error {
 	stated := statedItems(c.in.Stated, parent, c.in.ID, of.segment)
 	for _, item := range items {
-		name := itemName(item)
-		if existsByItself(c.activities.Registry, of.child, parent, item) {
+		name := ItemName(item)
+		if existsByItself(c.Registry, of.child, parent, item) {
 			if err := c.descend(ctx, parent, of.segment, name, depth); err != nil || c.found() {
 				return err
 			}
@@ -167,7 +167,7 @@ func (c *contents) items(ctx context.Context, parent resource.ID, of collection,
 		if slices.ContainsFunc(stated, func(s string) bool { return strings.EqualFold(s, name) }) {
 			continue
 		}
-		if err := c.noteItem(ctx, item); err != nil || len(c.unmanaged) >= maxContentsCounted {
+		if err := c.noteItem(ctx, item); err != nil || len(c.unmanaged) >= maxCounted {
 			return err
 		}
 	}
@@ -176,21 +176,21 @@ func (c *contents) items(ctx context.Context, parent resource.ID, of collection,
 
 // noteItem records a resource that a DELETE would remove too: as unmanaged, or in a cascade
 // as data that needs a consent. What is being deleted already does not count.
-func (c *contents) noteItem(ctx context.Context, item json.RawMessage) error {
-	id, shown, deleting, err := c.activities.checkItem(ctx, c.in.ID, item)
+func (c *look) noteItem(ctx context.Context, item json.RawMessage) error {
+	id, shown, deleting, err := c.checkItem(ctx, c.in.ID, item)
 	switch {
 	case err != nil || deleting:
 	case !c.in.Cascade:
 		c.unmanaged = append(c.unmanaged, shown)
-	case c.activities.Registry.MayHoldData(id.Type()):
+	case c.Registry.MayHoldData(id.Type()):
 		c.data = append(c.data, shown)
 	}
 	return err
 }
 
 // descend looks below a child that exists by itself.
-func (c *contents) descend(ctx context.Context, parent resource.ID, segment, name string, depth int) error {
-	if depth >= maxContentsDepth {
+func (c *look) descend(ctx context.Context, parent resource.ID, segment, name string, depth int) error {
+	if depth >= maxDepth {
 		return nil
 	}
 	id, err := resource.ParseID(parent.String() + "/" + segment + "/" + name)
@@ -200,8 +200,8 @@ func (c *contents) descend(ctx context.Context, parent resource.ID, segment, nam
 	return c.below(ctx, id, depth+1)
 }
 
-// itemName returns the last segment of the name of a listed item.
-func itemName(item json.RawMessage) string {
+// ItemName returns the last segment of the name of a listed item.
+func ItemName(item json.RawMessage) string {
 	var found struct {
 		Name string `json:"name"`
 	}
@@ -211,9 +211,9 @@ func itemName(item json.RawMessage) string {
 	return found.Name[strings.LastIndex(found.Name, "/")+1:]
 }
 
-// isNotListable reports whether ARM refuses a list because there is no such list: the
+// IsNotListable reports whether ARM refuses a list because there is no such list: the
 // method is not allowed, the request is not understood, or a 404 that is no absence.
-func isNotListable(err error) bool {
+func IsNotListable(err error) bool {
 	failure, ok := errors.AsType[*arm.Error](err)
 	if !ok {
 		return false
@@ -263,14 +263,14 @@ func sameList(property, segment string) bool {
 }
 
 // verdict blocks a DELETE that would also delete what was found.
-func (c *contents) verdict() resource.Verdict {
+func (c *look) verdict() resource.Verdict {
 	var parts, flags []string
 	reason, advice := resource.ReasonContainsUnmanaged, "delete them first, or run"
 	switch {
 	case len(c.unmanaged) > 0:
-		parts, flags = []string{"resources that Armature does not manage: " + nameContents(c.unmanaged)}, []string{"--cascade"}
+		parts, flags = []string{"resources that Armature does not manage: " + NameAll(c.unmanaged)}, []string{"--cascade"}
 	case len(c.unlisted) > 0 && !c.in.Cascade:
-		parts, flags = []string{"what ARM does not list: " + nameContents(c.unlisted)}, []string{"--cascade"}
+		parts, flags = []string{"what ARM does not list: " + NameAll(c.unlisted)}, []string{"--cascade"}
 		advice = "look at it in Azure, then run"
 	case len(c.data) > 0:
 		reason, advice = resource.ReasonContainsData, "look at it in Azure, then run"
@@ -278,8 +278,29 @@ func (c *contents) verdict() resource.Verdict {
 		return resource.Proceed("nothing else would be deleted with it")
 	}
 	if len(c.data) > 0 {
-		parts, flags = append(parts, "data that ARM does not list, in "+nameContents(c.data)), append(flags, "--with-data")
+		parts, flags = append(parts, "data that ARM does not list, in "+NameAll(c.data)), append(flags, "--with-data")
 	}
 	return resource.Block(reason, fmt.Sprintf("a DELETE of %s would also delete %s; %s `armature delete %s %s`",
 		c.in.ID.Short(), strings.Join(parts, "; and "), advice, c.in.ID, strings.Join(flags, " ")))
+}
+
+func isForbidden(err error) bool {
+	failure, ok := errors.AsType[*arm.Error](err)
+	return ok && failure.Status == http.StatusForbidden
+}
+
+// ChildVersion returns the api-version for a type of child: the version of the parent if
+// the child is published in it, or is not published at all, else the newest one of the
+// child.
+func ChildVersion(childType, parentVersion string) string {
+	versions := types.Versions(childType)
+	for _, version := range versions {
+		if strings.EqualFold(version, parentVersion) {
+			return parentVersion
+		}
+	}
+	if len(versions) == 0 {
+		return parentVersion
+	}
+	return types.Newest(childType)
 }

@@ -1,0 +1,90 @@
+// Package contents looks for what a DELETE of a resource would also delete: children, other
+// resources that its body marks, and the scope that it ends. It sends reads only, and does
+// not know the steps of a deletion.
+package contents
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/resource"
+)
+
+// Bounds of the contents that are read, counted and named. Managed resources that may be
+// deleted too can fill the first pages, so more are read than counted.
+const (
+	// MaxRead is the number of items of a list that are read.
+	MaxRead    = 5000
+	maxCounted = 100
+	maxNamed   = 10
+)
+
+// Looker looks for contents.
+type Looker struct {
+	Client   *arm.Client
+	Registry *extensions.Registry
+	// IsDeleting reports whether Armature deletes a resource already.
+	IsDeleting func(ctx context.Context, id resource.ID) (bool, error)
+}
+
+// Request is the resource to delete with its contents.
+type Request struct {
+	ID         resource.ID `json:"id"`
+	APIVersion string      `json:"apiVersion"`
+	// Credential is as in resource.Desired.
+	Credential string `json:"credential,omitempty"`
+	// Cascade skips everything but data, as requested by By.
+	Cascade bool   `json:"cascade,omitempty"`
+	By      string `json:"by,omitempty"`
+	// WithData allows to delete data that ARM does not list.
+	WithData bool `json:"withData,omitempty"`
+	// EndScope allows what resource.EndsScope reports.
+	EndScope bool `json:"endScope,omitempty"`
+	// Stated is the body of the manifest: children that it contains belong to the
+	// resource.
+	Stated json.RawMessage `json:"stated,omitempty"`
+}
+
+// Look returns the verdict about a DELETE: it blocks while the DELETE would also delete
+// resources that Armature does not manage, or data without a consent.
+func (l Looker) Look(ctx context.Context, in Request) (resource.Verdict, error) {
+	found := look{Looker: l, in: in, listed: map[string]bool{}}
+	if err := found.find(ctx); err != nil {
+		return resource.Verdict{}, err
+	}
+	verdict := found.verdict()
+	switch {
+	case verdict.Stops():
+	case in.Cascade:
+		verdict.Message = "only looked for data: --cascade by " + in.By
+	case len(found.managedGroups) > 0:
+		verdict.Message = "the resource group that its service manages is deleted with it: " + NameAll(found.managedGroups)
+	}
+	return verdict, nil
+}
+
+// LookupError reports that IsDeleting failed.
+type LookupError struct{ error }
+
+// checkItem returns the ID and the display name of a listed item, and reports whether
+// Armature deletes it already.
+func (l Looker) checkItem(ctx context.Context, parent resource.ID, item json.RawMessage) (resource.ID, string, bool, error) {
+	var found struct {
+		ID string `json:"id"`
+	}
+	if json.Unmarshal(item, &found) != nil || found.ID == "" {
+		return resource.ID{}, "an item without an ID", false, nil
+	}
+	id, err := resource.ParseID(found.ID)
+	if err != nil {
+		return resource.ID{}, found.ID, false, nil //nolint:nilerr // an ID of another form is not managed, and its text is its name
+	}
+	deleting, err := l.IsDeleting(ctx, id)
+	if err != nil {
+		return resource.ID{}, "", false, LookupError{fmt.Errorf("look up %s in %s: %w", id.Short(), parent.Short(), err)}
+	}
+	return id, DisplayName(id), deleting, nil
+}
