@@ -241,7 +241,7 @@ replay: ## replay the recorded histories
 
 .PHONY: race
 race: gcc ## test the product module with the race detector; installs gcc if missing
-	CGO_ENABLED=1 $(GO) test -race ./...
+	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./...
 
 .PHONY: gcc
 gcc:
