@@ -36,8 +36,7 @@ type CheckDependentsResult struct {
 	// OverdueAfter is the worker's setting, as in CheckOwnerResult: this is the
 	// first step of a delete pass.
 	OverdueAfter time.Duration `json:"overdueAfter,omitempty"`
-	// Order and Audits are as in CheckOwnerResult.
-	Order  int  `json:"order,omitempty"`
+	// Audits is as in CheckOwnerResult.
 	Audits bool `json:"audits,omitempty"`
 }
 
@@ -51,7 +50,7 @@ func (a *Activities) CheckDependents(ctx context.Context, in CheckDependentsInpu
 	defer heartbeat.stop()
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	result := CheckDependentsResult{OverdueAfter: a.options.OverdueAfter, Order: CommandOrder, Audits: a.Audit.IsOn()}
+	result := CheckDependentsResult{OverdueAfter: a.options.OverdueAfter, Audits: a.Audit.IsOn()}
 	found, err := a.Fleet.Dependents(requests, in.ID)
 	found = withoutMutual(in, found)
 	if err == nil && in.Cascade {

@@ -29,15 +29,15 @@ type CheckOwnerInput struct {
 	// ReadSince is when a user requested the pass: no reading of another resource from
 	// before it counts. Zero where none did.
 	ReadSince time.Time `json:"readSince,omitzero"`
-	// Held are the resources that blocked the last check, without those that the
+	// BlockedBy are the resources that blocked the last check, without those that the
 	// workflow was notified of since.
-	Held []resource.ID `json:"held,omitempty"`
+	BlockedBy []resource.ID `json:"blockedBy,omitempty"`
 }
 
 // CheckOwnerResult is the verdict of the owner check.
 type CheckOwnerResult struct {
 	Verdict resource.Verdict `json:"verdict"`
-	// Freed are the resources of Held that block nothing any more, unless their own
+	// Freed are the resources of BlockedBy that block nothing any more, unless their own
 	// workflow announces that.
 	Freed []resource.ID `json:"freed,omitempty"`
 	// OwnerAbsent is set when ARM reported that the owner does not exist.
@@ -46,11 +46,6 @@ type CheckOwnerResult struct {
 	// the worker's setting, negative for never, also while the owner is in an
 	// exempt state.
 	OverdueAfter time.Duration `json:"overdueAfter,omitempty"`
-	// Rereads is set by workers whose PreCheck stops the PUTs of a Refusal: only then a
-	// pass follows a verdict with severity Error by itself.
-	Rereads bool `json:"rereads,omitempty"`
-	// Order is the worker's CommandOrder.
-	Order int `json:"order,omitempty"`
 	// Audits is set by a worker with an audit trail, which gets requests of users and causes.
 	Audits bool `json:"audits,omitempty"`
 }
@@ -80,7 +75,7 @@ func (a *Activities) checkOwner(ctx context.Context, in CheckOwnerInput) CheckOw
 	request := a.requestWithoutBody(in.Desired, passFacts{readSince: in.ReadSince})
 	request.Force = in.Force
 	if stop := a.readOwner(ctx, &request, in); stop != nil {
-		return CheckOwnerResult{Verdict: *stop, OverdueAfter: a.options.OverdueAfter, Rereads: true, Order: CommandOrder, Audits: a.Audit.IsOn()}
+		return CheckOwnerResult{Verdict: *stop, OverdueAfter: a.options.OverdueAfter, Audits: a.Audit.IsOn()}
 	}
 	if !in.Deleting {
 		request.References = a.readReferences(ctx, in)
@@ -105,11 +100,9 @@ func (a *Activities) checkOwner(ctx context.Context, in CheckOwnerInput) CheckOw
 	}
 	return CheckOwnerResult{
 		Verdict:      verdict,
-		Freed:        a.freed(ctx, in.Held, request, verdict),
+		Freed:        a.freed(ctx, in.BlockedBy, request, verdict),
 		OwnerAbsent:  request.Owner != nil && !request.Owner.Exists(),
 		OverdueAfter: a.overdueAfter(request.Owner),
-		Rereads:      true,
-		Order:        CommandOrder,
 		Audits:       a.Audit.IsOn(),
 	}
 }

@@ -74,7 +74,7 @@ func TestCredentialIsUsed(t *testing.T) {
 			return err
 		},
 		"ImportResource": func(w *world) error {
-			_, err := run(w, w.acts.ImportResource, ImportResourceInput{ID: id(w.t, clusterText), APIVersion: "2023-08-15", Credential: "other", Children: true})
+			_, err := run(w, w.acts.ImportResource, ImportResourceInput{ID: id(w.t, clusterText), APIVersion: "2023-08-15", Credential: "other"})
 			return err
 		},
 	}

@@ -25,9 +25,8 @@ type DiagnoseInput struct {
 // DiagnoseResult contains what only the worker can check.
 type DiagnoseResult struct {
 	Findings []Finding `json:"findings"`
-	// At is the worker's clock, ServerAt that of Temporal; older workers do not send it.
-	At       time.Time `json:"at"`
-	ServerAt time.Time `json:"serverAt,omitzero"`
+	// ServerAt is the time of the Temporal server.
+	ServerAt time.Time `json:"serverAt"`
 	// Signatures is nil for a worker that checks none.
 	Signatures *SignatureStatus `json:"signatures,omitempty"`
 	// Encryption is nil for a worker without keys.
@@ -82,12 +81,12 @@ func (a *Activities) Diagnose(ctx context.Context, in DiagnoseInput) (DiagnoseRe
 		result.Findings = append(result.Findings, a.checkRights(requests, in.ID), a.checkProvider(requests, in.ID))
 	}
 	result.Findings = append(result.Findings, a.checkGuards(ctx)...)
-	result.At, result.ServerAt = a.clock.Local(), a.now(ctx)
+	result.ServerAt = a.now(ctx)
 	result.Signatures = a.signatureStatus()
 	if status := a.options.Encryption; len(status.Keys) > 0 {
 		result.Encryption = &status
 	}
-	if skew := result.At.Sub(result.ServerAt).Round(time.Second); skew.Abs() > MaxServerSkew {
+	if skew := a.clock.Local().Sub(result.ServerAt).Round(time.Second); skew.Abs() > MaxServerSkew {
 		result.Findings = append(result.Findings, Finding{
 			Check: "clock of the worker", State: FindingFault,
 			Message: fmt.Sprintf("the worker's clock is %s %s that of the Temporal server; the worker is not ready", skew.Abs(), aheadOf(skew)),

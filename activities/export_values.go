@@ -54,7 +54,7 @@ type ExportValuesResult struct {
 // exportProgress is what an attempt records for the next one.
 type exportProgress struct {
 	lastAnswer
-	TransientErrors int `json:"faults,omitempty"`
+	TransientErrors int `json:"transientErrors,omitempty"`
 }
 
 // exporting is one attempt of ExportValues. Values are in its memory only.

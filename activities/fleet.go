@@ -15,7 +15,7 @@ type Managed struct {
 	Ready  bool
 	// Reason is that of the Ready condition, Since when it last became what it is. Labels and
 	// Generation are those of the manifest. Only Fleet.Managed sets Since, Labels and
-	// Generation; runs of an older version show no Since and no Generation.
+	// Generation.
 	Reason     resource.Reason
 	Since      time.Time
 	Labels     map[string]string

@@ -52,7 +52,7 @@ func TestFreed(t *testing.T) {
 			}
 			in := CheckOwnerInput{Desired: desired(t, databaseText, `{}`), Force: c.force}
 			for _, text := range c.held {
-				in.Held = append(in.Held, id(t, text))
+				in.BlockedBy = append(in.BlockedBy, id(t, text))
 			}
 			if c.named {
 				in.Desired.References = []resource.Reference{{ID: id(t, net), APIVersion: "2024-01-01"}}
@@ -74,7 +74,7 @@ func TestFreedIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(clusterText, `{"location":"westus2","properties":{"provisioningState":"Succeeded","state":"Running"}}`)
-	in := CheckOwnerInput{Desired: desired(t, databaseText, `{}`), Held: []resource.ID{id(t, clusterText)}}
+	in := CheckOwnerInput{Desired: desired(t, databaseText, `{}`), BlockedBy: []resource.ID{id(t, clusterText)}}
 	freed := func() int { return len(local(w, w.acts.CheckOwner, in).Freed) }
 	if first, second := freed(), freed(); first != 1 || second != 0 {
 		t.Errorf("two checks at one time report it free %d and %d times, want 1 and 0", first, second)

@@ -75,7 +75,7 @@ type GetResourceResult struct {
 // readProgress is what an attempt of a read records for the next one.
 type readProgress struct {
 	lastAnswer
-	TransientErrors int `json:"faults,omitempty"`
+	TransientErrors int `json:"transientErrors,omitempty"`
 	// Since is when the response first contradicted the expectation.
 	Since time.Time `json:"since,omitzero"`
 	// Doubt is the response that may mean an absence.

@@ -13,7 +13,7 @@ func TestHeartbeat(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, stop: make(chan struct{})}
-		w.details = []byte(`{"faults":2}`)
+		w.details = []byte(`{"transientErrors":2}`)
 		beating := func(ctx context.Context, wait time.Duration) (int, error) {
 			heart := startHeartbeat[readProgress](ctx)
 			defer heart.stop()
@@ -25,7 +25,7 @@ func TestHeartbeat(t *testing.T) {
 			return w.beats, nil
 		}
 		for wait, beats := range map[time.Duration]int{9 * time.Second: 0, 12 * time.Second: 1, 21 * time.Second: 3} {
-			w.details, w.beats = []byte(`{"faults":2}`), 0
+			w.details, w.beats = []byte(`{"transientErrors":2}`), 0
 			got, err := run(w, beating, wait)
 			must(t, err)
 			if got != beats {
@@ -48,7 +48,7 @@ func TestHeartbeatRecords(t *testing.T) {
 		return "", notYet("again", 0)
 	}, "")
 	applicationError(t, err)
-	if !strings.Contains(string(w.details), `"faults":3`) {
+	if !strings.Contains(string(w.details), `"transientErrors":3`) {
 		t.Errorf("the next attempt gets %s", w.details)
 	}
 }

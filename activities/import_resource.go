@@ -5,17 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/armature-io/armature/activities/lookup"
-	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 )
-
-// maxImportedChildren bounds the children of one resource.
-const maxImportedChildren = 1000
 
 // ImportResourceInput is an existing resource.
 type ImportResourceInput struct {
@@ -25,9 +20,7 @@ type ImportResourceInput struct {
 	APIVersion string `json:"apiVersion,omitempty"`
 	// Credential is the one to read with; "" leaves the choice to the subscription.
 	Credential string `json:"credential,omitempty"`
-	// Children requests the children that extensions name and the resources in a group, as
-	// older versions of the CLI do; Contents requests everything in it.
-	Children bool                 `json:"children,omitempty"`
+	// Contents requests everything in it.
 	Contents *ImportContentsInput `json:"contents,omitempty"`
 	// Managed is the spec of a managed resource whose outputs are read instead of the
 	// content of a manifest; nil for none. Whole returns its body too, with secrets masked.
@@ -55,10 +48,6 @@ type ImportResourceResult struct {
 	Managed bool `json:"managed,omitempty"`
 	// Skipped is why the resource needs no manifest, "" where it needs one.
 	Skipped string `json:"skipped,omitempty"`
-	// Children are the resources in it; ChildAPIVersion is the version to read them
-	// with, "" for the newest.
-	Children        []resource.ID `json:"children,omitempty"`
-	ChildAPIVersion string        `json:"childAPIVersion,omitempty"`
 	// Contents is what is in it, nil where the input did not request it.
 	Contents *ImportContents `json:"contents,omitempty"`
 	// Outputs are the values of the outputs of a managed resource, and WithoutValue why
@@ -106,11 +95,6 @@ func (a *Activities) ImportResource(ctx context.Context, in ImportResourceInput)
 	}
 	if err := a.describe(requests, got, &result); err != nil {
 		return a.importFailed(ctx, result, heartbeat, err)
-	}
-	if in.Children && in.Contents == nil {
-		if err := a.children(requests, &result); err != nil {
-			return a.importFailed(ctx, result, heartbeat, err)
-		}
 	}
 	if in.Contents != nil {
 		in.ID = result.ID
@@ -199,35 +183,6 @@ func (a *Activities) newestVersion(ctx context.Context, id resource.ID) (string,
 		return "", nil
 	}
 	return version, err
-}
-
-// children lists the resources in another one: everything in a group, the known
-// collections of a type.
-func (a *Activities) children(ctx context.Context, result *ImportResourceResult) error {
-	collections, version := a.Registry.Children(result.ID.Type()), result.APIVersion
-	result.ChildAPIVersion = version
-	if strings.EqualFold(result.ID.Type(), resource.TypeResourceGroup) {
-		collections, version, result.ChildAPIVersion = []string{"resources"}, resource.ResourceGroupAPIVersion, ""
-	}
-	for _, collection := range collections {
-		items, err := a.Client.List(ctx, result.ID, collection, version, maxImportedChildren)
-		if arm.IsAbsent(err) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		for _, item := range items {
-			var found struct {
-				ID resource.ID `json:"id"`
-			}
-			if err := json.Unmarshal(item, &found); err != nil || found.ID.IsZero() {
-				return fmt.Errorf("list %s of %s: an item has no resource ID", collection, result.ID)
-			}
-			result.Children = append(result.Children, found.ID)
-		}
-	}
-	return nil
 }
 
 // importFailed retries a transient error; any other one, or one too many, is a

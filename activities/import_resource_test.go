@@ -20,17 +20,13 @@ func TestImportResource(t *testing.T) {
 	w := newWorld(t)
 	w.put(groupText, `{"location":"westus2"}`)
 	w.put(clusterText, `{"location":"westus2","sku":{"name":"S"},"properties":{"a":1,"accessKey":"`+planted+`","provisioningState":"Succeeded"}}`)
-	w.put(databaseText, `{"location":"westus2","kind":"ReadWrite"}`)
-	got, err := run(w, w.acts.ImportResource, ImportResourceInput{ID: id(t, strings.ToLower(clusterText)), APIVersion: "2023-08-15", Children: true})
+	got, err := run(w, w.acts.ImportResource, ImportResourceInput{ID: id(t, strings.ToLower(clusterText)), APIVersion: "2023-08-15"})
 	must(t, err)
 	if got.Verdict.Stops() || !got.ID.Equal(id(t, clusterText)) || !strings.Contains(got.ID.String(), "Microsoft.Kusto/Clusters/") || strings.Contains(string(got.Body), "provisioningState") || !strings.Contains(string(got.Body), `"a":1`) {
 		t.Errorf("imported %+v with body %s", got, got.Body)
 	}
 	if diff := cmp.Diff([]string{"properties.accessKey"}, got.Secrets); diff != "" {
 		t.Errorf("secrets (-want +got)\n%s", diff)
-	}
-	if len(got.Children) != 1 || !got.Children[0].Equal(id(t, databaseText)) || got.ChildAPIVersion != "2023-08-15" {
-		t.Errorf("children %v read with %q", got.Children, got.ChildAPIVersion)
 	}
 	w.leaks(planted, got)
 	plan, err := run(w, w.acts.PlanResource, PlanResourceInput{Desired: desired(t, clusterText, string(got.Body))})
@@ -61,21 +57,6 @@ func TestImportOfManagedSecrets(t *testing.T) {
 	unknown, _ := finish(w, w.acts.ImportResource, ImportResourceInput{ID: spec.ID, APIVersion: spec.APIVersion})
 	if unknown.Verdict.Reason != resource.ReasonCheckFailed || unknown.Body != nil {
 		t.Errorf("without the spec: %+v", unknown)
-	}
-}
-
-// The import of a group returns its resources, each with the api-version of its
-// own type.
-func TestImportGroup(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.put(groupText, `{"location":"westus2"}`)
-	w.put(thingText, plannedBody)
-	w.put(clusterText, `{"location":"westus2"}`)
-	got, err := run(w, w.acts.ImportResource, ImportResourceInput{ID: id(t, groupText), Children: true})
-	must(t, err)
-	if got.APIVersion != resource.ResourceGroupAPIVersion || len(got.Children) != 2 || got.ChildAPIVersion != "" {
-		t.Errorf("imported %+v", got)
 	}
 }
 

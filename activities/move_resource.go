@@ -39,7 +39,7 @@ type MoveResourceResult struct {
 // Carried is what the workflow of the old place of a moved resource remembers.
 type Carried struct {
 	From     resource.ID       `json:"from"`
-	Memory   json.RawMessage   `json:"memory,omitempty"`
+	Memory   json.RawMessage   `json:"baseline,omitempty"`
 	Identity resource.Identity `json:"identity,omitempty"`
 	// Applied, Existed and Paused are as in WorkflowMemory.
 	Applied bool `json:"applied,omitempty"`

@@ -15,11 +15,11 @@ import (
 // throttled poll is only waited for, because both sources share the budget.
 func (p *poll) pollFailed(ctx context.Context, err error) (PollOperationResult, error) {
 	verdict := p.noteError(ctx, err)
-	p.progress.Errors += errorWeight(err, p.progress.Reading)
-	if p.progress.Errors >= maxPollErrors && p.progress.Token != "" {
-		p.progress.Reading, p.progress.Errors = !p.progress.Reading, 0
+	p.progress.TransientErrors += errorWeight(err, p.progress.Reading)
+	if p.progress.TransientErrors >= maxPollErrors && p.progress.Token != "" {
+		p.progress.Reading, p.progress.TransientErrors = !p.progress.Reading, 0
 	}
-	delay := min(pollErrorDelay<<min(max(p.progress.Errors, 1), 8)/2, maxPollErrorDelay)
+	delay := min(pollErrorDelay<<min(max(p.progress.TransientErrors, 1), 8)/2, maxPollErrorDelay)
 	return p.pollLater("the poll failed, the operation continues: "+verdict.Message, max(verdict.RetryAfter, delay))
 }
 

@@ -71,11 +71,11 @@ type pollProgress struct {
 	Reading bool `json:"reading,omitempty"`
 	// Refused is set when the response that made the operation unreadable was the
 	// operation's result.
-	Refused bool      `json:"refused,omitempty"`
-	Errors  int       `json:"faults,omitempty"`
-	Polls   int       `json:"polls"`
-	Started time.Time `json:"started"`
-	States  []string  `json:"states,omitempty"`
+	Refused         bool      `json:"refused,omitempty"`
+	TransientErrors int       `json:"transientErrors,omitempty"`
+	Polls           int       `json:"polls"`
+	Started         time.Time `json:"started"`
+	States          []string  `json:"states,omitempty"`
 	// Since is when a read of the resource first contradicted the operation.
 	Since time.Time `json:"since,omitzero"`
 }
@@ -120,7 +120,7 @@ func (a *Activities) PollOperation(ctx context.Context, in PollOperationInput) (
 			result.Unawaited = unawaited()
 			return result, nil
 		// An error ends the attempt, so that users see it as a failed attempt.
-		case p.progress.Errors > 0 || !a.waitInSlot(ctx, p.delay):
+		case p.progress.TransientErrors > 0 || !a.waitInSlot(ctx, p.delay):
 			heartbeat.send(p.progress)
 			return result, err
 		}
@@ -155,7 +155,7 @@ func (p *poll) pollURL(ctx context.Context) (PollOperationResult, error) {
 	if err != nil {
 		return p.pollFailed(ctx, err)
 	}
-	p.progress.Errors = 0
+	p.progress.TransientErrors = 0
 	p.noteState(answer.State)
 	switch {
 	case answer.Outcome == arm.OutcomeUnreadable:
@@ -195,7 +195,7 @@ func (p *poll) pollResource(ctx context.Context) (PollOperationResult, error) {
 	if err != nil {
 		return p.pollFailed(ctx, err)
 	}
-	p.progress.Errors = 0
+	p.progress.TransientErrors = 0
 	object := resource.Object{Observed: body}
 	state := object.ProvisioningState()
 	p.noteState(state)
@@ -214,7 +214,7 @@ func (p *poll) pollResource(ctx context.Context) (PollOperationResult, error) {
 // absent handles an accepted creation that ARM does not show yet, and a resource
 // that was deleted outside Armature.
 func (p *poll) absent() (PollOperationResult, error) {
-	p.progress.Errors = 0
+	p.progress.TransientErrors = 0
 	if n := len(p.progress.States); n > 0 && strings.EqualFold(p.progress.States[n-1], "Deleting") {
 		return p.finish(p.brokenVerdict("the resource was deleted while Armature waited for its operation"))
 	}

@@ -19,7 +19,7 @@ type PostCheckInput struct {
 	// Generation is that of Desired.
 	Generation int64           `json:"generation,omitempty"`
 	Observed   json.RawMessage `json:"observed,omitempty"`
-	Memory     json.RawMessage `json:"memory,omitempty"`
+	Memory     json.RawMessage `json:"baseline,omitempty"`
 	// Put is set when this pass wrote the resource, or verifies an AcceptedPut;
 	// Differences are the reasons.
 	// Adopted is set with it when nothing was written: the differences are to stay.
@@ -46,7 +46,7 @@ type PostCheckInput struct {
 type PostCheckResult struct {
 	Verdict resource.Verdict `json:"verdict"`
 	// Memory replaces the baseline, when set.
-	Memory json.RawMessage `json:"memory,omitempty"`
+	Memory json.RawMessage `json:"baseline,omitempty"`
 	// Kept are the paths where Azure keeps another value than the manifest's, which
 	// is not corrected; at most 20.
 	Kept []string `json:"kept,omitempty"`

@@ -21,7 +21,7 @@ type PreCheckInput struct {
 	Desired  resource.Desired `json:"desired"`
 	Observed json.RawMessage  `json:"observed,omitempty"`
 	// Memory is the baseline that PostCheck returned, opaque to the workflow.
-	Memory json.RawMessage `json:"memory,omitempty"`
+	Memory json.RawMessage `json:"baseline,omitempty"`
 	// Force skips the guard of operations in flight.
 	Force bool `json:"force,omitempty"`
 	// Applied is set once this workflow wrote the resource or found it Ready.

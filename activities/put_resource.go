@@ -23,7 +23,7 @@ type PutResourceInput struct {
 	StatedAt time.Time `json:"statedAt,omitzero"`
 	Newest   int64     `json:"newest,omitempty"`
 	// Memory is the baseline that PostCheck returned; a re-read compares with it.
-	Memory json.RawMessage `json:"memory,omitempty"`
+	Memory json.RawMessage `json:"baseline,omitempty"`
 	// ObservedAt is the time of the read that the decision is based on.
 	ObservedAt time.Time `json:"observedAt"`
 	// Reset is set in a run that was reset: the PUT may have been sent before.
@@ -92,7 +92,7 @@ type PutResourceResult struct {
 	// Refusal is as in PollOperationResult, for an operation that failed at once.
 	Refusal *OperationRefusal `json:"refusal,omitempty"`
 	// Memory replaces the memory, when set: it contains what ARM refused.
-	Memory json.RawMessage `json:"memory,omitempty"`
+	Memory json.RawMessage `json:"baseline,omitempty"`
 	// Unknown is set when the activity gave up on a PUT that ARM may have accepted:
 	// the next PutResource needs Reset.
 	Unknown bool `json:"unknown,omitempty"`
@@ -106,7 +106,7 @@ type PutResourceResult struct {
 // it may be lost.
 type putProgress struct {
 	lastAnswer
-	TransientErrors int `json:"faults,omitempty"`
+	TransientErrors int `json:"transientErrors,omitempty"`
 	// Unsent counts the attempts, from the first, that certainly sent nothing: after
 	// them no PUT of unknown outcome is possible.
 	Unsent int `json:"unsent,omitempty"`

@@ -13,13 +13,10 @@ import (
 // still read, once per interval: what was mended elsewhere needs no PUT.
 type Refusal struct {
 	Verdict resource.Verdict `json:"verdict"`
-	// Sent is a keyed hash of what was refused, UnknownContent if no worker recorded it.
-	// It is "" for the verdict of a post-check, which is made again.
+	// Sent is a keyed hash of the refused content. It is "" for the verdict of a
+	// post-check, which is made again.
 	Sent string `json:"sent,omitempty"`
 }
-
-// UnknownContent stands for the hash of a PUT that an older worker sent.
-const UnknownContent = "unknown"
 
 // checkRefusal returns the verdict that stops a PUT, or the given one. Another content
 // than the refused one may be sent: a referenced value or a secret may have changed.
@@ -30,7 +27,7 @@ func (a *Activities) checkRefusal(ctx context.Context, verdict resource.Verdict,
 	}
 	stop := refusal.Verdict
 	switch refusal.Sent {
-	case UnknownContent, a.contentHash(request.Object, request.Secrets):
+	case a.contentHash(request.Object, request.Secrets):
 	case "":
 		if stop = a.Registry.PostCheck(ctx, request); !stop.Stops() || stop.Class != resource.RetryNone {
 			return verdict
@@ -47,7 +44,7 @@ func (a *Activities) checkRefusal(ctx context.Context, verdict resource.Verdict,
 func (a *Activities) contentHash(object *resource.Object, secrets map[string]string) string {
 	content, err := json.Marshal(map[string]any{"apiVersion": object.APIVersion, "body": object.Desired, "secrets": secrets})
 	if err != nil {
-		return UnknownContent
+		return "unknown"
 	}
 	return a.hash(content)
 }

@@ -31,7 +31,6 @@ func TestGuardRefusedPut(t *testing.T) {
 			w.put(netText, `{"properties":{"count":5}}`)
 			w.advance(w.acts.options.OwnerMaxAge)
 		}, due: true},
-		"unknown": {reason: "an older worker recorded no content", change: func(_ *world, in *PreCheckInput) { in.Refusal.Sent = UnknownContent }},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -174,7 +174,7 @@ func tenantSteps() map[string]tenantWay {
 		"import": direct("an import prints what it read", func(w *tenants) func(context.Context, ImportResourceInput) (ImportResourceResult, error) {
 			return w.acts.ImportResource
 		}, func(_ *tenants, c tenantCell) ImportResourceInput {
-			return ImportResourceInput{ID: c.target, APIVersion: "2023-08-15", Credential: c.credential, Children: true}
+			return ImportResourceInput{ID: c.target, APIVersion: "2023-08-15", Credential: c.credential}
 		}),
 		"put":         tenantPut("a PUT with the values of others", func(*resource.Desired) {}),
 		"put: merge":  tenantPut("a PUT on top of what is there", func(d *resource.Desired) { d.Put = resource.PutMerge }),

@@ -19,7 +19,7 @@ type WorkflowMemory struct {
 	Applied bool `json:"applied,omitempty"`
 	Existed bool `json:"existed,omitempty"`
 	// Memory is the baseline that PostCheck returned.
-	Memory json.RawMessage `json:"memory,omitempty"`
+	Memory json.RawMessage `json:"baseline,omitempty"`
 	// Identity is what PostCheck returned.
 	Identity resource.Identity `json:"identity,omitempty"`
 	// Desired is the applied spec.

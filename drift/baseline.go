@@ -31,13 +31,10 @@ const (
 type Baseline struct {
 	// APIVersion is the version of both bodies.
 	APIVersion string `json:"apiVersion,omitempty"`
-	// Rules is the version of the rules that recorded it: what earlier ones did not
-	// compare has no entry.
-	Rules int `json:"rules,omitempty"`
 	// Body is the hash of the last applied body.
 	Body string `json:"body,omitempty"`
 	// Differences that remained, by path in resource.Path syntax.
-	Differences map[string]Entry `json:"baseline,omitempty"`
+	Differences map[string]Entry `json:"differences,omitempty"`
 	// Rest is one hash over the differences beyond the bounds.
 	Rest string `json:"rest,omitempty"`
 	// Applied are the paths that the last applied body stated. If there are too
@@ -58,15 +55,8 @@ type Baseline struct {
 	// Refused are values of other tools that Azure refused in a PUT; nil for none.
 	Refused *Refused `json:"refused,omitempty"`
 	// Corrections counts, by path, the PUTs that restored a value.
-	Corrections map[string]Correction `json:"fights,omitempty"`
+	Corrections map[string]Correction `json:"corrections,omitempty"`
 }
-
-// Versions of Baseline.Rules: the first one with entries of values that the manifest
-// states as null, and the first one whose masks have no digits where there is no key.
-const (
-	rulesWithNull      = 1
-	rulesWithBareMasks = 2
-)
 
 // Entry holds the keyed hashes of both sides of one path. While neither changes,
 // the difference is accepted as Azure's choice.
@@ -87,9 +77,8 @@ type Entry struct {
 // comparison that found the resource in sync.
 func NewBaseline(desired, observed map[string]any, opts Options) Baseline {
 	h := hasher{opts.Key}
-	baseline := Baseline{APIVersion: opts.APIVersion, Rules: rulesWithBareMasks, Body: h.cursor(root(desired))}
-	sameMasks := opts.Baseline.Rules >= rulesWithBareMasks || !containsMask(observed, false)
-	if !opts.Put && opts.Baseline.APIVersion == baseline.APIVersion && opts.Baseline.Body == baseline.Body && sameMasks {
+	baseline := Baseline{APIVersion: opts.APIVersion, Body: h.cursor(root(desired))}
+	if !opts.Put && opts.Baseline.APIVersion == baseline.APIVersion && opts.Baseline.Body == baseline.Body {
 		// Keep the baseline of the PUT: differences may disappear and return.
 		return opts.Baseline.withSecrets(desired, opts)
 	}
@@ -123,13 +112,9 @@ func NewBaseline(desired, observed map[string]any, opts Options) Baseline {
 		baseline.Newer = opts.Baseline.Newer
 	}
 	known := opts.Baseline.Added.decoded()
-	baseline.Sent = opts.Sent || opts.Baseline.sent() && !slices.ContainsFunc(slices.Collect(maps.Keys(added)), func(h pathHash) bool { return !known.hasHash(h) })
+	baseline.Sent = opts.Sent || opts.Baseline.Sent && !slices.ContainsFunc(slices.Collect(maps.Keys(added)), func(h pathHash) bool { return !known.hasHash(h) })
 	return baseline
 }
-
-// sent reports whether the items of others in the baseline were there after a PUT.
-// Baselines of earlier versions show it by their unstated values.
-func (b Baseline) sent() bool { return b.Sent || b.Unstated != "" }
 
 // fill keeps the first differences by path and the others as one hash.
 func (b *Baseline) fill(found []difference, reasons map[string]resource.Difference, opts Options) {

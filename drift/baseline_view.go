@@ -82,9 +82,7 @@ func (v *baselineView) newDifferences(found []difference, result *Result) []diff
 			result.Rebaselined = result.Rebaselined || v.apiVersionChanged || v.rekeyed || v.ignoresMasks(d)
 		case v.apiVersionChanged && (v.sameBody() || known && entry.Desired == d.entry(v.opts).Desired) && d.rule != ruleValue:
 			result.Rebaselined = true
-		case v.isSettled(d, known):
-		case d.rule == ruleNull && !known && v.applied != nil && v.baseline.Rules < rulesWithNull && v.sameBody():
-			// The worker that recorded the baseline did not compare it.
+		case d.isSettled(known):
 		case d.masked && !known && v.baseline.Rest == "" && v.sameBody():
 			// The GET after the last PUT showed it; it was published as a secret since.
 		default:
@@ -124,18 +122,13 @@ func (v *baselineView) matches(entry Entry, d difference) bool {
 }
 
 // ignoresMasks reports whether the observed value of a difference contains masks of another
-// form or key than those in the baseline, which are no change of Azure's.
+// key than those in the baseline, which are no change of Azure's.
 func (v *baselineView) ignoresMasks(d difference) bool {
-	if v.baseline.Rules >= rulesWithBareMasks && !v.rekeyed {
-		return false
-	}
-	return containsMask(d.observed, v.rekeyed)
+	return v.rekeyed && containsMask(d.observed)
 }
 
-// containsMask reports whether a value contains a mask: any, or only one without digits.
-func containsMask(value any, anyMask bool) bool {
-	return jsontree.Contains(value, func(at any) bool { return at == resource.MaskWithoutKey || anyMask && resource.Masked(at) })
-}
+// containsMask reports whether a value contains a mask.
+func containsMask(value any) bool { return jsontree.Contains(value, resource.Masked) }
 
 // withRule sets the rule of a difference at a hidden path: rotated or absent if the
 // baseline shows which.

@@ -27,8 +27,8 @@ func (h hasher) cursor(p cursor) string {
 // canonicalBufferBytes is the size of the buffer in front of the hash.
 const canonicalBufferBytes = 512
 
-// canonical writes values as JSON, byte for byte like json.Marshal: stored
-// baselines contain hashes that earlier workers computed so.
+// canonical writes values as JSON, byte for byte like json.Marshal. Stored baselines
+// contain such hashes: another form would make every resource differ from its baseline.
 type canonical struct {
 	mac    hash.Hash
 	keyed  bool

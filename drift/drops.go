@@ -35,7 +35,7 @@ func DropsOf(desired, observed map[string]any, opts Options) Drops {
 	f := dropFinder{
 		subject: opts.sender(observed), view: opts.Baseline.view(desired, opts), published: KeepsOthers(opts.Type),
 		unstated: opts.Baseline.Unstated.decoded(), hash: hasher{opts.Key}, ignore: resource.ParsePaths(opts.Ignore),
-		survived: opts.Baseline.sent(), inline: types.InlineLists(opts.Type),
+		survived: opts.Baseline.Sent, inline: types.InlineLists(opts.Type),
 	}
 	shown := writableOf(desired, observed, opts)
 	rest := map[string]any{}

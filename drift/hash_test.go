@@ -50,8 +50,8 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// TestHashesAreStable: baselines in histories have hashes of earlier versions, which
-// hashed json.Marshal's text of the canonical form.
+// TestHashesAreStable: baselines in histories have hashes of json.Marshal's text of the
+// canonical form.
 func TestHashesAreStable(t *testing.T) {
 	const body = `{"Location":"West US 2","tags":{"Owner":"A <b> & \"c\"","location":"West US"},"zones":["1",2,1.50,-3,1e3,true,null,{}, []],
 "properties":{"adminPassword":"plain","text":"líne\n\u2028","ref":"/Subscriptions/A/resourceGroups/B/","secretRef":{"$secret":"env:X"},"big":12345678901234567890,"none":""},

@@ -93,7 +93,7 @@ type keeper struct {
 
 func newKeeper(observed map[string]any, opts Options) *keeper {
 	return &keeper{
-		unstated: opts.Baseline.Unstated.decoded(), sent: opts.Baseline.sent(), hash: hasher{opts.Key},
+		unstated: opts.Baseline.Unstated.decoded(), sent: opts.Baseline.Sent, hash: hasher{opts.Key},
 		subject: opts.sender(observed), kept: map[pathHash]int{},
 	}
 }

@@ -46,15 +46,6 @@ func TestNull(t *testing.T) {
 			}
 		})
 	}
-	t.Run("earlier baseline", func(t *testing.T) {
-		opts := drift.Options{APIVersion: "1", Key: []byte("k"), Put: true}
-		observed := body(t, []byte(`{"properties":{"size":1,"mode":"a"}}`))
-		opts.Baseline = drift.NewBaseline(body(t, []byte(desired)), observed, opts)
-		opts.Baseline.Rules, opts.Baseline.Differences = 0, nil // as a worker recorded it that did not compare null
-		if result := drift.Compare(body(t, []byte(desired)), observed, opts); !result.InSync {
-			t.Errorf("an upgrade finds %v", result.Differences)
-		}
-	})
 }
 
 // TestNullIsSent shows that no mode puts a value back that the manifest states as null.

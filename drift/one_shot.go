@@ -35,11 +35,9 @@ func (w *walker) compareOneShot(p cursor) {
 	})
 }
 
-// isSettled reports whether a value that only a creation uses is not in the baseline and
-// yet no news: Azure shows it, or an earlier worker applied it.
-func (v *baselineView) isSettled(d difference, known bool) bool {
-	return d.rule == hiddenOneShot && !known && (d.settled || v.applied.stated(d.path))
-}
+// isSettled reports whether a value that only a creation uses is no news although it is not
+// in the baseline: Azure shows it.
+func (d difference) isSettled(known bool) bool { return d.rule == hiddenOneShot && !known && d.settled }
 
 // removeOneShots removes from a body for a resource that exists what only its creation
 // uses, unless the manifest changed one of these values since the last PUT, or the

@@ -70,18 +70,6 @@ func TestOneShots(t *testing.T) {
 	}
 }
 
-// TestOneShotsOfEarlierBaselines shows that an upgrade finds no drift in a value that an
-// earlier worker found equal and did not record.
-func TestOneShotsOfEarlierBaselines(t *testing.T) {
-	opts := drift.Options{Type: "Microsoft.Sql/servers/databases", APIVersion: "2021-11-01", Key: []byte("key"), Put: true}
-	desired := body(t, []byte(`{"properties":{"createMode":"Copy"}}`))
-	opts.Baseline = drift.NewBaseline(desired, desired, opts)
-	opts.Baseline.Differences = nil
-	if result := drift.Compare(desired, body(t, []byte(`{"properties":{"createMode":"Default"}}`)), opts); !result.InSync {
-		t.Errorf("differences %+v", result.Differences)
-	}
-}
-
 // TestOneShotsAreNotSentBack shows that no PUT repeats how Azure says that a resource was
 // made.
 func TestOneShotsAreNotSentBack(t *testing.T) {

@@ -79,7 +79,7 @@ func TestConfirm(t *testing.T) {
 			if c.change != nil {
 				c.change(s)
 			}
-			attempt := activities.Attempt{WorkflowID: id, RunID: "run", Resource: parse(t, database(1)), TaskToken: []byte("token"), Progress: map[string]int{"faults": 1}}
+			attempt := activities.Attempt{WorkflowID: id, RunID: "run", Resource: parse(t, database(1)), TaskToken: []byte("token"), Progress: map[string]int{"transientErrors": 1}}
 			if c.local {
 				attempt.TaskToken = nil
 			}

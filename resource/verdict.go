@@ -83,9 +83,6 @@ type Verdict struct {
 	// responses: refusals with the same digest repeat one another. It is "" where ARM
 	// refused nothing, or something that ends by itself.
 	RefusalDigest string `json:"refusalDigest,omitempty"`
-	// Overdue is set if the resource has not been Ready for longer than the
-	// worker's overdue-after: the condition's severity is Error, retries continue.
-	Overdue bool `json:"overdue,omitempty"`
 }
 
 // MaxDifferences is the maximum number of differences in a verdict: histories store

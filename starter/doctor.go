@@ -18,10 +18,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// maxClockSkew is the difference between the local clock and the worker's that doctor
-// accepts: the ages that get and why show are wrong by as much.
-const maxClockSkew = time.Minute
-
 func (a *app) doctorCommand() *cobra.Command {
 	var (
 		in     activities.DiagnoseInput
@@ -134,14 +130,10 @@ func (a *app) workerFindings(ctx context.Context, b *connection, in activities.D
 			"read the worker's log; a worker with a deployment version must be the current version")
 	}
 	findings := result.Findings
-	remote, whose, limit := result.ServerAt, "the Temporal server's", activities.MaxServerSkew
-	if remote.IsZero() {
-		remote, whose, limit = result.At, "the worker's", maxClockSkew // an older worker
-	}
-	if skew := clockSkew(begun, ended, remote); skew.Abs() > limit {
+	if skew := clockSkew(begun, ended, result.ServerAt); skew.Abs() > activities.MaxServerSkew {
 		findings = append(findings, activities.Finding{
 			Check: "clock here", State: activities.FindingWarn,
-			Message: fmt.Sprintf("the local clock differs from %s by %s", whose, skew.Abs().Round(time.Second)),
+			Message: fmt.Sprintf("the local clock differs from the Temporal server's by %s", skew.Abs().Round(time.Second)),
 			Advice:  "set both clocks by NTP: ages and times that armature shows are wrong by as much",
 		})
 	}
@@ -176,7 +168,7 @@ func failedCheck(check, message, advice string) []activities.Finding {
 	return []activities.Finding{{Check: check, State: activities.FindingFault, Message: message, Advice: advice}}
 }
 
-// clockSkew returns the local clock minus the worker's, 0 if the worker's time is
+// clockSkew returns the local clock minus the server's, 0 if the server's time is
 // between request and response.
 func clockSkew(begun, ended, remote time.Time) time.Duration {
 	switch {

@@ -114,7 +114,7 @@ func (how importOptions) managedInputs(ctx context.Context, b *connection, targe
 	var inputs []activities.ImportResourceInput
 	for _, r := range records {
 		if !r.ID.IsZero() {
-			inputs = append(inputs, activities.ImportResourceInput{ID: r.ID, APIVersion: cmp.Or(how.apiVersion, r.APIVersion), Children: how.children, Contents: importer.Contents(r.ID, how.children)})
+			inputs = append(inputs, activities.ImportResourceInput{ID: r.ID, APIVersion: cmp.Or(how.apiVersion, r.APIVersion), Contents: importer.Contents(r.ID, how.children)})
 		}
 	}
 	return inputs, nil

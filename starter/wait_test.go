@@ -173,37 +173,6 @@ func TestWaitSelector(t *testing.T) {
 	}
 }
 
-// TestWaitForOlderRuns verifies that a wait asks the workflow of a run that writes no
-// summary, because an older version started it, and only after new events.
-func TestWaitForOlderRuns(t *testing.T) {
-	ready := []workflows.Status{operating("PUT"), operating("PUT"), readyStatus()}
-	for name, c := range map[string]struct {
-		reason   string
-		events   int64
-		eventful bool
-		silent   bool
-		statuses []workflows.Status
-		code     int
-		asked    int
-	}{
-		"no events":        {reason: "the result would be the same", events: 20, statuses: ready[:1], code: cli.ExitFailed, asked: 1},
-		"events":           {reason: "each event may change the status", events: 20, eventful: true, statuses: ready, code: cli.ExitOK, asked: 3},
-		"no length known":  {reason: "without a history length the worker is queried each time", statuses: ready, code: cli.ExitOK, asked: 3},
-		"no worker so far": {reason: "without a worker there is no status", events: 20, silent: true, statuses: ready[:1], code: cli.ExitFailed, asked: 4},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld()
-			w.temporal.manage(t, cluster, c.statuses...)
-			w.temporal.change(t, cluster, func(r *backend.Record) { r.Summary, r.Since = nil, time.Time{} })
-			w.temporal.events, w.temporal.eventful, w.temporal.silent = c.events, c.eventful, c.silent
-			code := w.run("wait", "adx", "--timeout", "4s")
-			if code != c.code || w.temporal.asked != c.asked {
-				t.Errorf("%s: %d queries, want %d; exit code %d, want %d\n%s%s", c.reason, w.temporal.asked, c.asked, code, c.code, w.out, w.err)
-			}
-		})
-	}
-}
-
 // TestWaitPendingPass verifies that a wait does not show the old condition of a
 // resource whose next pass it waits for.
 func TestWaitPendingPass(t *testing.T) {

@@ -6,11 +6,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// changeAnnounceGeneration is the version with which an apply announces its generation in
-// the memo while a step writes. It is asked for when an apply arrives during such a step,
-// so that other runs have no event of it.
-const changeAnnounceGeneration = "announce-generation"
-
 // executeWrite is execute for an activity that writes the spec: right before its request
 // leaves, the worker reads in the memo whether a newer spec was applied.
 func executeWrite[In, Out any](ctx workflow.Context, r *reconciler, activity func(context.Context, In) (Out, error), in In) (out Out, err error) {
@@ -22,7 +17,7 @@ func executeWrite[In, Out any](ctx workflow.Context, r *reconciler, activity fun
 
 // announceGeneration writes the generation to the memo while a step writes an older one.
 func (r *reconciler) announceGeneration(ctx workflow.Context) {
-	if !r.writing || workflow.GetVersion(ctx, changeAnnounceGeneration, workflow.DefaultVersion, 1) == workflow.DefaultVersion {
+	if !r.writing {
 		return
 	}
 	if err := workflow.UpsertMemo(ctx, map[string]any{MemoGeneration: r.state.Generation}); err != nil {

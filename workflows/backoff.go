@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/resource"
-	"go.temporal.io/sdk/workflow"
 )
 
 // The waits of the retry classes.
@@ -49,18 +48,12 @@ func (s *State) backoff(class resource.RetryClass, minimum time.Duration) time.D
 	return max(s.jitter(wait), minimum)
 }
 
-// changeRestartBackoff is the version with which a pass that a user requested begins the
-// backoff anew. It is asked for only then, after passes that did not end Ready: a shorter
-// wait can put the next pass before another command.
-const changeRestartBackoff = "restart-backoff"
-
 // restartBackoff forgets the tries so far before a pass that a user requested: the user
 // changed something, so the waits grow from the first one again.
-func (r *reconciler) restartBackoff(ctx workflow.Context) {
-	if !r.state.Asked || r.state.Attempts == 0 || workflow.GetVersion(ctx, changeRestartBackoff, workflow.DefaultVersion, 1) == workflow.DefaultVersion {
-		return
+func (s *State) restartBackoff() {
+	if s.Asked {
+		s.Attempts = 0
 	}
-	r.state.Attempts = 0
 }
 
 // retryDelay returns the wait after a verdict that ended a pass early, and whether the

@@ -57,10 +57,10 @@ type MinuteSpent struct {
 
 // GrantedPut is a PUT that was granted. Key is the WaitingKey of the resource.
 type GrantedPut struct {
-	Key   string    `json:"key"`
-	Token string    `json:"token"`
-	At    time.Time `json:"at"`
-	Asked time.Time `json:"asked"`
+	Key         string    `json:"key"`
+	Token       string    `json:"token"`
+	At          time.Time `json:"at"`
+	RequestedAt time.Time `json:"requestedAt"`
 }
 
 // budgetKeeper is one run of HoldBudgets.
@@ -153,7 +153,7 @@ func (k *budgetKeeper) spend(ctx workflow.Context, in activities.Expense) (activ
 		return activities.Grant{Spent: spent, RetryAfter: b.freeAfter(spent-in.Limit+1, now)}, nil
 	}
 	b.charge(now)
-	b.Grants = append(b.Grants, GrantedPut{Key: key, Token: in.Token, At: now, Asked: now})
+	b.Grants = append(b.Grants, GrantedPut{Key: key, Token: in.Token, At: now, RequestedAt: now})
 	if extra := len(b.Grants) - maxGrants; extra > 0 {
 		b.Grants = slices.Clone(b.Grants[extra:])
 	}
@@ -167,7 +167,7 @@ func (b *BudgetState) renew(now time.Time, match func(GrantedPut) bool) bool {
 		return false
 	}
 	grant := b.Grants[i]
-	grant.Asked = now
+	grant.RequestedAt = now
 	b.Grants = append(slices.Delete(slices.Clone(b.Grants), i, i+1), grant)
 	return true
 }
@@ -208,6 +208,6 @@ func (k *budgetKeeper) prune(now time.Time) {
 	for i := range k.state.Budgets {
 		b := &k.state.Budgets[i]
 		b.Spent = slices.DeleteFunc(b.Spent, func(m MinuteSpent) bool { return !m.At.Add(time.Minute + budgetPeriod).After(now) })
-		b.Grants = slices.DeleteFunc(b.Grants, func(g GrantedPut) bool { return now.Sub(g.Asked) >= grantAge })
+		b.Grants = slices.DeleteFunc(b.Grants, func(g GrantedPut) bool { return now.Sub(g.RequestedAt) >= grantAge })
 	}
 }

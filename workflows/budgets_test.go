@@ -163,7 +163,7 @@ func TestHoldBudgetsIsBounded(t *testing.T) {
 	b.SetStartTime(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
 	state := workflows.BudgetState{Name: "disappearance"}
 	for n := range 500 {
-		state.Grants = append(state.Grants, workflows.GrantedPut{Key: fmt.Sprintf("%016x", n), Token: "1", At: b.Now(), Asked: b.Now()})
+		state.Grants = append(state.Grants, workflows.GrantedPut{Key: fmt.Sprintf("%016x", n), Token: "1", At: b.Now(), RequestedAt: b.Now()})
 	}
 	for n := range 60 {
 		state.Spent = append(state.Spent, workflows.MinuteSpent{At: b.Now().Add(time.Duration(n-60) * time.Minute), Count: 1000})

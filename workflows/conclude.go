@@ -67,7 +67,7 @@ func (r *reconciler) concludeReady(ctx workflow.Context, p *pass, verdict resour
 		condition.Origin = verdict.Origin
 	}
 	s.Condition.Set(condition, now)
-	s.schedule(now, s.untilExport(p, s.resyncDelay(p.put, reason), now), "ready")
+	s.schedule(now, s.untilExport(s.resyncDelay(p.put, reason), now), "ready")
 	r.setPhase(ctx, PhaseReady, reason)
 }
 
@@ -100,7 +100,7 @@ func (r *reconciler) concludeNotReady(ctx workflow.Context, p *pass, verdict res
 		Actor: actorOf(verdict, class), Origin: verdict.Origin,
 	}, now)
 	wait, counts := s.retryDelay(verdict, class, newBlocker)
-	if class == resource.RetryNone && p.rereads {
+	if class == resource.RetryNone {
 		s.noteRefusal(p, verdict)
 		wait = s.reread()
 	}
@@ -160,13 +160,10 @@ func phaseOf(verdict resource.Verdict, class resource.RetryClass, deleting bool)
 
 // isOverdue reports whether the resource has not been Ready for longer than the worker's
 // overdue-after. Drift that the policy only reports is never overdue, nor is a resource
-// while it or its owner is in an exempt state (overdue-exempt). Results of older workers
-// carry the mark themselves; their mark stays.
+// while it or its owner is in an exempt state (overdue-exempt).
 func (s *State) isOverdue(p *pass, verdict resource.Verdict, now time.Time) bool {
-	if verdict.Overdue || p.overdueAfter <= 0 || p.got.OverdueExempt || verdict.Reason == resource.ReasonDriftDetected {
-		return verdict.Overdue
-	}
-	return s.notReadyFor(now) >= p.overdueAfter
+	exempt := p.overdueAfter <= 0 || p.got.OverdueExempt || verdict.Reason == resource.ReasonDriftDetected
+	return !exempt && s.notReadyFor(now) >= p.overdueAfter
 }
 
 // TimeToReadyMetric is the histogram of the time from the apply that changed a spec until

@@ -80,7 +80,9 @@ func TestIdleWorkflowsMoveToNewVersion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t)
 			arrange(r)
-			r.apply(desired())
+			spec := desired()
+			spec.Interval = 0
+			r.apply(spec)
 			r.RegisterDelayedCallback(func() { r.SetTargetWorkerDeploymentVersionChanged(true) }, 10*time.Hour)
 			r.start(12 * time.Hour)
 			var next *workflow.ContinueAsNewError

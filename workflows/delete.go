@@ -47,7 +47,6 @@ func (r *reconciler) checkDependents(ctx workflow.Context, p *pass) resource.Ver
 		StatedAt: r.state.StatedAt, Order: r.order(),
 	})
 	p.overdueAfter = result.OverdueAfter
-	r.follow(result.Order)
 	if err == nil {
 		r.followAudit(ctx, result.Audits)
 	}

@@ -22,12 +22,6 @@ func (r *reconciler) passSteps() []step {
 	return steps
 }
 
-// endsAfter reports whether a step is the last one of a pass. Whether Export follows the
-// post-check is known once the owner check has reported the order of the worker.
-func (p *pass) endsAfter(i int, steps []step) bool {
-	return i == len(steps)-1 || steps[i+1].name == stepExport && !p.exports
-}
-
 // exportValues writes values of the resource to key vaults. Where nothing is due, it has no
 // command.
 func (r *reconciler) exportValues(ctx workflow.Context, p *pass) resource.Verdict {
@@ -81,10 +75,7 @@ func (s *State) nextExport(export resource.Export) (time.Time, bool) {
 
 // untilExport shortens the wait of a Ready resource to the next comparison of an export. A
 // wait of zero is none.
-func (s *State) untilExport(p *pass, wait time.Duration, now time.Time) time.Duration {
-	if !p.exports {
-		return wait
-	}
+func (s *State) untilExport(wait time.Duration, now time.Time) time.Duration {
 	for _, export := range s.Desired.Exporting() {
 		if export.Interval == 0 {
 			continue

@@ -46,26 +46,24 @@ func (r *run) exports() *[][]int {
 	return &due
 }
 
-// TestStepExport checks when the step runs: for resources with exports alone, when the worker
-// of the pass knows it, and when the steps before it succeeded.
+// TestStepExport checks when the step runs: for resources with exports alone, and when
+// the steps before it succeeded.
 func TestStepExport(t *testing.T) {
 	before := []string{"CheckOwner", "GetResource", "PreCheck", "PostCheck"}
 	cases := map[string]struct {
 		reason string
 		spec   resource.Desired
-		order  int
 		script func(*script)
 		want   []string
 	}{
-		"exports":      {reason: "the step follows the post-check", spec: exporting(0), order: 3, want: append(slices.Clone(before), "ExportValues")},
-		"no exports":   {reason: "other resources have the commands of before", spec: desired(), order: 3, want: before},
-		"older worker": {reason: "it does not know the step", spec: exporting(0), order: 2, want: before},
-		"policy observe": {reason: "it writes nothing", order: 3, want: before, spec: func() resource.Desired {
+		"exports":    {reason: "the step follows the post-check", spec: exporting(0), want: append(slices.Clone(before), "ExportValues")},
+		"no exports": {reason: "other resources have five steps", spec: desired(), want: before},
+		"policy observe": {reason: "it writes nothing", want: before, spec: func() resource.Desired {
 			spec := exporting(0)
 			spec.Policy = resource.PolicyObserve
 			return spec
 		}()},
-		"not ready": {reason: "a value of a resource that is not ready may change", spec: exporting(0), order: 3, want: before, script: func(s *script) {
+		"not ready": {reason: "a value of a resource that is not ready may change", spec: exporting(0), want: before, script: func(s *script) {
 			s.post = func(activities.PostCheckInput) activities.PostCheckResult {
 				return activities.PostCheckResult{Verdict: resource.Fail(resource.ReasonPostReconciliationFailure, resource.RetryVerySlow, "approval pending")}
 			}
@@ -74,9 +72,6 @@ func TestStepExport(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t)
-			// The run began with a starter of the release before: the order of the pass counts.
-			r.input = workflows.ReconcileResourceInput{Order: 2}
-			r.reportsOrder(tc.order)
 			if tc.script != nil {
 				tc.script(r.script)
 			}
@@ -93,7 +88,6 @@ func TestStepExport(t *testing.T) {
 // is the one of the post-check.
 func TestExportLeavesTheVerdict(t *testing.T) {
 	r := newRun(t)
-	r.reportsOrder(3)
 	r.exports()
 	r.script.post = func(activities.PostCheckInput) activities.PostCheckResult {
 		return activities.PostCheckResult{Verdict: resource.Verdict{Action: resource.ActionSuccess, Message: "ready with a note"}}
@@ -126,7 +120,6 @@ func TestExportInterval(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t)
-			r.reportsOrder(3)
 			due := r.exports()
 			r.apply(exporting(tc.interval))
 			r.start(5 * time.Hour)
@@ -150,7 +143,6 @@ func TestExportInterval(t *testing.T) {
 // exports, whatever their interval, and that a pass with none due has no command.
 func TestExportIsDueAtOnce(t *testing.T) {
 	r := newRun(t)
-	r.reportsOrder(3)
 	due := r.exports()
 	spec := exporting(24 * time.Hour)
 	spec.Exports = spec.Exports[1:]
@@ -171,7 +163,6 @@ func TestExportIsDueAtOnce(t *testing.T) {
 // compares it again although its interval is not over.
 func TestExportFails(t *testing.T) {
 	r := newRun(t)
-	r.reportsOrder(3)
 	due := r.exports()
 	ok, calls := r.script.export, 0
 	r.script.export = func(in activities.ExportValuesInput) activities.ExportValuesResult {

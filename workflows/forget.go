@@ -22,7 +22,7 @@ func (r *reconciler) forget(ctx workflow.Context, in ForgetInput) (ForgetResult,
 		r.noteRequest(ctx, activities.UserRequest{Event: audit.EventForget, By: in.By, Reason: in.Reason})
 		r.recordMessage(ctx, ForgetUpdate, attribution(PauseInput(in)))
 	}
-	r.interruptRead(ctx)
+	r.interruptRead()
 	result := ForgetResult{Busy: r.inPass && r.cancelPoll == nil && !r.interrupted}
 	r.endPoll()
 	return result, nil

@@ -94,6 +94,7 @@ func TestForgetDuringAStep(t *testing.T) {
 		busy   bool
 	}{
 		"read": {reason: "no PUT follows the read", last: "GetResource", script: func(r *run, forget func()) {
+			r.input = existing()
 			r.script.get = func(activities.GetResourceInput) activities.GetResourceResult {
 				forget()
 				return present()

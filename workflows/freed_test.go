@@ -49,7 +49,7 @@ func TestFreed(t *testing.T) {
 			r.script.owner = func(in activities.CheckOwnerInput) activities.CheckOwnerResult {
 				result := activities.CheckOwnerResult{Verdict: c.checks[min(r.count("CheckOwner"), len(c.checks))-1]}
 				if c.free && !result.Verdict.Stops() {
-					result.Freed = in.Held
+					result.Freed = in.BlockedBy
 				}
 				return result
 			}
@@ -97,7 +97,7 @@ func TestFreedBeforeWrite(t *testing.T) {
 			verdict.WaitingFor = []resource.ID{owner}
 			return activities.CheckOwnerResult{Verdict: verdict}
 		}
-		return activities.CheckOwnerResult{Verdict: resource.Proceed(""), Freed: in.Held}
+		return activities.CheckOwnerResult{Verdict: resource.Proceed(""), Freed: in.BlockedBy}
 	}
 	r.script.pre = create
 	r.script.put = func(activities.PutResourceInput) (activities.PutResourceResult, error) {

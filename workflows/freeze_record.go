@@ -10,9 +10,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// changeRecordFreezes is the version with which freezes are written to the audit trail.
-const changeRecordFreezes = "record-freezes"
-
 // recordInterval is the wait before freezes that could not be recorded are tried again.
 const recordInterval = 30 * time.Second
 
@@ -45,15 +42,10 @@ func (f *freezer) noteFirst(ctx workflow.Context) {
 	}
 }
 
-// record passes the requests to a worker, and reports whether there were any. Runs of older
-// workers write none.
+// record passes the requests to a worker, and reports whether there were any.
 func (f *freezer) record(ctx workflow.Context) bool {
 	if len(f.Requests) == 0 {
 		return false
-	}
-	if workflow.GetVersion(ctx, changeRecordFreezes, workflow.DefaultVersion, 1) == workflow.DefaultVersion {
-		f.requestQueue = requestQueue{}
-		return true
 	}
 	f.send(checkOptions(ctx, "record who froze what"), nil)
 	return true

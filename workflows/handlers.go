@@ -110,7 +110,7 @@ func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, er
 	approved := r.state.approveDrops()
 	accepted := r.state.Condition.Reason == resource.ReasonOlderThanRecorded
 	if changed || renewed || result.TakenBack || approved || accepted {
-		r.interruptRead(ctx)
+		r.interruptRead()
 		r.requestPass(ctx, ApplyUpdate, fmt.Sprintf("generation %d by %s", r.state.Generation, in.By))
 	}
 	if changed || renewed || result.TakenBack || approved || accepted {
@@ -173,7 +173,7 @@ func (r *reconciler) pause(ctx workflow.Context, in PauseInput) (PauseResult, er
 	}
 	r.state.Paused = true
 	if r.state.pauseBlocks() {
-		r.interruptRead(ctx)
+		r.interruptRead()
 	}
 	r.noteRequest(ctx, activities.UserRequest{Event: audit.EventPause, By: in.By, Reason: in.Reason})
 	r.recordMessage(ctx, PauseUpdate, attribution(in))
@@ -235,7 +235,7 @@ func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult,
 	}
 	widened := changed || in.Cascade != earlier.Cascade || in.EndScope != earlier.EndScope || in.APIVersion != earlier.APIVersion
 	if widened {
-		r.interruptRead(ctx)
+		r.interruptRead()
 	}
 	if r.state.Desired == nil {
 		r.state.Desired, r.state.Generation, r.state.AppliedBy, r.state.AppliedRequest = in.Desired, 1, in.By, ""

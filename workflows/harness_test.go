@@ -124,7 +124,7 @@ type run struct {
 func newRun(t *testing.T) *run {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
-	r := &run{t: t, script: newScript(), counted: map[string]int64{}, recorded: map[string][]time.Duration{}, input: workflows.ReconcileResourceInput{Listed: true}}
+	r := &run{t: t, script: newScript(), counted: map[string]int64{}, recorded: map[string][]time.Duration{}}
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.NewTextHandler(&r.errors, &slog.HandlerOptions{Level: slog.LevelError}))))
 	suite.SetMetricsHandler(counters{client.MetricsNopHandler, r, ""})
 	r.TestWorkflowEnvironment = suite.NewTestWorkflowEnvironment()

@@ -78,6 +78,7 @@ func TestMessagesInterruptReads(t *testing.T) {
 	}
 	steps := map[string]func(r *run, hangs func()){
 		"GetResource": func(r *run, hangs func()) {
+			r.input = existing()
 			r.script.get = func(activities.GetResourceInput) activities.GetResourceResult {
 				if r.count("GetResource") == 1 {
 					hangs()

@@ -29,10 +29,9 @@ func TestMasksComeFromTheBody(t *testing.T) {
 		applied *resource.Desired
 		carried *resource.Desired
 	}{
-		"left out":       {reason: "an old or careless client", applied: &spec},
-		"forged":         {reason: "a client that wants to see the value", applied: &forged},
-		"earlier run":    {reason: "a state that an earlier version recorded", carried: &spec},
-		"forged earlier": {reason: "a state with the lists of a client", carried: &forged},
+		"left out":     {reason: "a careless client", applied: &spec},
+		"forged":       {reason: "a client that wants to see the value", applied: &forged},
+		"forged state": {reason: "a state with the lists of a client", carried: &forged},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

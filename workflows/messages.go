@@ -52,11 +52,6 @@ const FatalError = "ReconcileFailed"
 // first apply or delete with the start; continue-as-new carries State.
 type ReconcileResourceInput struct {
 	State *State `json:"state,omitempty"`
-	// Listed is set in inputs of starters before Order: the run writes what lists show.
-	Listed bool `json:"listed,omitempty"`
-	// Order is the newest order of commands that the starter, or the run before, knows:
-	// activities.CommandOrder.
-	Order int `json:"order,omitempty"`
 }
 
 // ApplyInput is the payload of ApplyUpdate: a new or repeated spec.
@@ -293,7 +288,6 @@ type Decision struct {
 	Action  resource.Action `json:"action,omitempty"`
 	Reason  resource.Reason `json:"reason,omitempty"`
 	Message string          `json:"message,omitempty"`
-	// Origin is resource.Verdict.Origin: "" for Armature's own decisions, and in
-	// decisions of older workers.
+	// Origin is resource.Verdict.Origin: "" for Armature's own decisions.
 	Origin string `json:"origin,omitempty"`
 }

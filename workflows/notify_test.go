@@ -1,7 +1,6 @@
 package workflows_test
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/temporal"
-	"go.temporal.io/sdk/workflow"
 )
 
 // passScript is one pass: the result of the GETs, the decision of the pre-check, and
@@ -175,22 +173,6 @@ func TestRunEndsAfterWake(t *testing.T) {
 		}
 		if !r.script.wakes[0].Once {
 			t.Error("a run that ends requests a second list, which would delay it by seconds")
-		}
-	})
-	t.Run("continue-as-new", func(t *testing.T) {
-		r := newRun(t)
-		delayWakes(r.script)
-		wake := r.script.wake
-		r.script.wake = func(in activities.WakeDependentsInput) error {
-			r.SetContinueAsNewSuggested(true)
-			return wake(in)
-		}
-		r.apply(desired())
-		r.at(10*time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{})
-		r.start(0)
-		var next *workflow.ContinueAsNewError
-		if err := r.GetWorkflowError(); !errors.As(err, &next) || len(r.script.wakes) != 2 {
-			t.Errorf("ended with %v after %d attempts to wake, want the next run after the second", err, len(r.script.wakes))
 		}
 	})
 	t.Run("deletion", func(t *testing.T) {

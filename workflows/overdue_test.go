@@ -165,18 +165,6 @@ func TestOverdueSteps(t *testing.T) {
 				return resource.Fail(resource.ReasonDriftDetected, resource.RetrySlow, "drift")
 			}
 		}, false},
-		"no limit": {"a result of an older worker has none", func(s *script) {
-			s.owner = func(activities.CheckOwnerInput) activities.CheckOwnerResult {
-				return activities.CheckOwnerResult{Verdict: failed}
-			}
-		}, false},
-		"mark of an older worker": {"its verdict is kept", func(s *script) {
-			s.owner = func(activities.CheckOwnerInput) activities.CheckOwnerResult {
-				verdict := failed
-				verdict.Overdue, verdict.Severity = true, resource.SeverityError
-				return activities.CheckOwnerResult{Verdict: verdict}
-			}
-		}, true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -38,8 +38,7 @@ type pass struct {
 	turn resource.ID
 	// overdueAfter is the limit of CheckOwnerResult; 0 until the worker reported it.
 	overdueAfter time.Duration
-	// rereads is as in CheckOwnerResult, content as in PutResourceResult.
-	rereads bool
+	// content is as in PutResourceResult.
 	content string
 	// requested is set when a user requested the pass.
 	requested bool
@@ -52,9 +51,7 @@ type pass struct {
 	checked bool
 	// unawaited is as in PollOperationResult.
 	unawaited bool
-	// exports is set when the worker of the pass knows the step Export, keysDisabled is as in
-	// PostCheckResult.
-	exports      bool
+	// keysDisabled is as in PostCheckResult.
 	keysDisabled string
 	// ready is the verdict of the post-check: a step after it that does not stop leaves it.
 	ready resource.Verdict
@@ -133,7 +130,7 @@ func (r *reconciler) runSteps(ctx workflow.Context, p *pass, steps []step) {
 			return
 		}
 		r.logDecision(ctx, p, step.name, verdict)
-		if p.endsAfter(i, steps) || verdict.Stops() || r.state.deleted() {
+		if i == len(steps)-1 || verdict.Stops() || r.state.deleted() {
 			break
 		}
 		if !deleting && (r.state.Paused || r.state.Delete != nil) {
@@ -152,12 +149,10 @@ func (r *reconciler) checkOwner(ctx workflow.Context, p *pass) resource.Verdict 
 	var a *activities.Activities
 	checking := checkOptions(ctx, fmt.Sprintf("owner of %s, pass %d", p.desired.ID.Short(), p.number))
 	result, err := executeLocal(checking, a.CheckOwner, activities.CheckOwnerInput{
-		Desired: p.desired, Force: p.forced(), Held: r.state.BlockedBy, Changes: r.state.Changes,
+		Desired: p.desired, Force: p.forced(), BlockedBy: r.state.BlockedBy, Changes: r.state.Changes,
 		ReadSince: p.readSince,
 	})
-	p.overdueAfter, p.rereads = result.OverdueAfter, result.Rereads
-	p.exports = result.Order >= orderExport
-	r.follow(result.Order)
+	p.overdueAfter = result.OverdueAfter
 	if err == nil {
 		r.followAudit(ctx, result.Audits)
 	}
@@ -199,6 +194,13 @@ func (r *reconciler) read(ctx workflow.Context, p *pass, in activities.GetResour
 	p.read = p.read || !verdict.Stops()
 	r.noteRead(p)
 	return verdict
+}
+
+// isFirstRead reports whether nothing is known of the resource yet: it is then read within
+// the workflow task. Of all passes, that of a creation has the most tasks.
+func (r *reconciler) isFirstRead() bool {
+	s := r.state
+	return s.Delete == nil && !s.Seen && !s.PutSent && !s.existed() && len(s.Identity) == 0
 }
 
 // noteRead records that the resource exists. An approval to recreate it is then used up.

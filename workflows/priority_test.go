@@ -15,6 +15,7 @@ func TestPriorities(t *testing.T) {
 	recorded := &scheduled.Recorder{}
 	r := newRun(t)
 	r.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{recorded}})
+	r.input = existing()
 	r.apply(desired())
 	// The interval of desired is an hour: the next look after the apply is routine.
 	r.statusAt(100 * time.Minute)

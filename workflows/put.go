@@ -147,7 +147,7 @@ func (r *reconciler) poll(ctx workflow.Context, p *pass, o operation) resource.V
 	result, err := execute(polling, a.PollOperation, activities.PollOperationInput{
 		Target: p.desired.Target(), Token: o.token, RetryAfter: o.retryAfter,
 		Delete: o.method == "DELETE", Expect: o.expect, Repeated: r.state.Repeated,
-		Waiters: r.commandOrder >= orderWakeLater && o.method == "PUT" && !r.state.Once,
+		Waiters: o.method == "PUT" && !r.state.Once,
 	})
 	p.unawaited = result.Unawaited
 	r.state.Operation, p.after, r.cancelPoll = "", result.Got, nil

@@ -36,8 +36,6 @@ type reconciler struct {
 	interrupted bool
 	// cause is the last message that requested a pass, "" once the pass began.
 	cause string
-	// commandOrder is the order of commands of the run, at most maxOrder.
-	commandOrder, maxOrder int
 	// writing is set while an activity writes the spec.
 	writing bool
 	// maskedSpec is maskedFrom with what its body states about secrets.
@@ -56,11 +54,10 @@ func ReconcileResource(ctx workflow.Context, input ReconcileResourceInput) (*Sta
 }
 
 func newReconciler(input ReconcileResourceInput) *reconciler {
-	r := &reconciler{state: &State{}, steps: (*reconciler).passSteps, maxOrder: input.Order}
+	r := &reconciler{state: &State{}, steps: (*reconciler).passSteps}
 	if input.State != nil {
 		r.state = input.State
 	}
-	r.state.Listed = r.state.Listed || input.Listed
 	return r
 }
 
@@ -69,7 +66,6 @@ func newReconciler(input ReconcileResourceInput) *reconciler {
 func (r *reconciler) run(ctx workflow.Context) (*Status, error) {
 	err := r.start(ctx)
 	if err == nil {
-		r.resumeFailed(ctx)
 		r.resumeNotifications(ctx)
 	}
 	for err == nil && r.state.Desired != nil {
@@ -148,7 +144,7 @@ func (r *reconciler) runPass(ctx workflow.Context) {
 	if r.inDeletion = r.state.Delete != nil; r.inDeletion {
 		r.deletePass(ctx)
 	} else {
-		r.restartBackoff(ctx)
+		r.state.restartBackoff()
 		r.runSteps(ctx, r.newPass(), r.steps(r))
 	}
 	r.receiveWakes(ctx)
@@ -190,18 +186,13 @@ func (r *reconciler) shouldContinueAsNew(ctx workflow.Context) bool {
 	return shouldContinueAsNew(ctx) || workflow.GetInfo(ctx).GetCurrentHistoryLength() > r.state.historyLimit()
 }
 
-// changePassBeforeNewRun is the version with which a message that arrives while a run
-// waits for its notifications, to continue as new, is handled at once. It is asked for
-// only then.
-const changePassBeforeNewRun = "pass-before-new-run"
-
 // maxNotifyingBeforeNewRun is how long a run waits for its notifications before the next
 // run starts them again. The second sweep of a notification comes after 5 s.
 const maxNotifyingBeforeNewRun = 3 * time.Second
 
 // leavesNotifications reports whether the next run takes over the notifications of this one.
 func (r *reconciler) leavesNotifications(ctx workflow.Context) bool {
-	return r.commandOrder >= orderLeaveNotifications && workflow.AllHandlersFinished(ctx) && !r.isUrgent(ctx)
+	return workflow.AllHandlersFinished(ctx) && !r.isUrgent(ctx)
 }
 
 // isUrgent reports whether a message has to be handled before the next run starts.
@@ -214,27 +205,18 @@ func (r *reconciler) isUrgent(ctx workflow.Context) bool {
 // notification may need minutes.
 func (r *reconciler) awaitNewRun(ctx workflow.Context) error {
 	ready := func() bool { return r.isIdle(ctx) || r.isUrgent(ctx) }
-	if r.commandOrder >= orderLeaveNotifications {
-		if !ready() {
-			if _, err := workflow.AwaitWithTimeout(ctx, maxNotifyingBeforeNewRun, ready); err != nil {
-				return err
-			}
+	if !ready() {
+		if _, err := workflow.AwaitWithTimeout(ctx, maxNotifyingBeforeNewRun, ready); err != nil {
+			return err
 		}
-		return workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) || r.isUrgent(ctx) })
 	}
-	if err := workflow.Await(ctx, ready); err != nil {
-		return err
-	}
-	if r.isIdle(ctx) || workflow.GetVersion(ctx, changePassBeforeNewRun, workflow.DefaultVersion, 1) != workflow.DefaultVersion {
-		return nil
-	}
-	return r.awaitIdle(ctx)
+	return workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) || r.isUrgent(ctx) })
 }
 
 // continueAsNew starts the next run. It resumes the remaining wait, because the next
 // try is an absolute time.
 func (r *reconciler) continueAsNew(ctx workflow.Context) error {
 	r.receiveWakes(ctx)
-	r.state.HistoryLimit, r.state.Listed, r.state.Notifications = maxHistoryLength, true, r.unendedNotifications()
-	return continueAsNew(ctx, ReconcileResourceWorkflow, ReconcileResourceInput{State: r.state, Order: activities.CommandOrder})
+	r.state.HistoryLimit, r.state.Notifications = maxHistoryLength, r.unendedNotifications()
+	return continueAsNew(ctx, ReconcileResourceWorkflow, ReconcileResourceInput{State: r.state})
 }

@@ -8,21 +8,11 @@ import (
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
-	"go.temporal.io/sdk/temporal"
-	"go.temporal.io/sdk/workflow"
 )
-
-// rereads makes the checks report that the worker stops PUTs by itself.
-func rereads(s *script) {
-	s.owner = func(activities.CheckOwnerInput) activities.CheckOwnerResult {
-		return activities.CheckOwnerResult{Verdict: resource.Proceed(""), Rereads: true}
-	}
-}
 
 // refusing is a resource that differs and whose PUT ARM refuses for good; the pre-check
 // honours the refusal like the real one.
 func refusing(r *run) {
-	rereads(r.script)
 	r.script.pre = func(in activities.PreCheckInput) resource.Verdict {
 		if in.Refusal != nil && in.Refusal.Sent == "hash" {
 			return in.Refusal.Verdict
@@ -96,7 +86,6 @@ func wakeAt(r *run, delay time.Duration) {
 // differs meanwhile; the check of what exists decides whether it is lifted.
 func TestErrorOfPostCheckHeals(t *testing.T) {
 	r := newRun(t)
-	rereads(r.script)
 	var refusals []*activities.Refusal
 	r.script.pre = func(in activities.PreCheckInput) resource.Verdict {
 		refusals = append(refusals, in.Refusal)
@@ -121,48 +110,6 @@ func TestErrorOfPostCheckHeals(t *testing.T) {
 		if want := i > 0 && i < 4; (refusal != nil) != want || want && refusal.Sent != "" {
 			t.Errorf("pass %d got the refusal %+v, want one of the post-check: %v", i+1, refusal, want)
 		}
-	}
-}
-
-// A state of an older worker plans no reading. Its next run reads, and repeats no PUT that
-// may have been refused; the runs of older workers wait as before.
-func TestFailedStateOfOlderWorker(t *testing.T) {
-	cases := map[string]struct {
-		reason       string
-		condition    resource.Reason
-		old          bool
-		passes, puts int
-	}{
-		"refused":   {"the PUT may have been refused", "LocationRequired", false, 1, 0},
-		"not owned": {"adopt: never sent no PUT, so its first one may follow", resource.ReasonAlreadyExists, false, 1, 1},
-		"old run":   {"the commands of a recorded run stay", "LocationRequired", true, 0, 0},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			r := newRun(t)
-			rereads(r.script)
-			r.script.pre = func(in activities.PreCheckInput) resource.Verdict {
-				if in.Refusal != nil && in.Refusal.Sent == activities.UnknownContent {
-					return in.Refusal.Verdict
-				}
-				return create(in)
-			}
-			if c.old {
-				r.OnGetVersion("reread-failed", workflow.DefaultVersion, workflow.Version(1)).Return(workflow.DefaultVersion)
-			}
-			spec := desired()
-			r.input.State = &workflows.State{
-				Desired: &spec, Generation: 3, Pass: 7, Phase: workflows.PhaseFailed,
-				Condition: resource.Condition{Severity: resource.SeverityError, Reason: c.condition, Message: "as before"},
-			}
-			r.start(70 * time.Minute)
-			if err := r.GetWorkflowError(); !temporal.IsCanceledError(err) {
-				t.Fatalf("the run ended with %v", err)
-			}
-			if passes, puts := r.count("CheckOwner"), r.count("PutResource"); passes != c.passes || puts != c.puts {
-				t.Errorf("%d passes and %d PUTs in an interval, want %d and %d: %s", passes, puts, c.passes, c.puts, c.reason)
-			}
-		})
 	}
 }
 

@@ -23,15 +23,11 @@ const (
 	endTimeout = time.Minute
 )
 
-// changeRecordAtEnd is the version with which a run that ends before its first pass records
-// the requests of users. It is asked for only then.
-const changeRecordAtEnd = "record-requests-at-end"
-
 // requestQueue are the requests of users that no worker has written to its audit trail yet.
 type requestQueue struct {
 	Requests []activities.UserRequest `json:"requests,omitempty"`
-	// Missed counts those that did not fit, since the last one that did.
-	Missed int `json:"requestsMissed,omitempty"`
+	// MissedRequests counts those that did not fit, since the last one that did.
+	MissedRequests int `json:"missedRequests,omitempty"`
 }
 
 // add adds the request of the update that runs.
@@ -40,10 +36,10 @@ func (q *requestQueue) add(ctx workflow.Context, request activities.UserRequest)
 		request.UpdateID = workflow.GetCurrentUpdateInfo(ctx).ID
 	}
 	if len(q.Requests) >= maxRequests {
-		q.Missed++
+		q.MissedRequests++
 		return
 	}
-	request.At, request.Missed, q.Missed = workflow.Now(ctx), q.Missed, 0
+	request.At, request.Missed, q.MissedRequests = workflow.Now(ctx), q.MissedRequests, 0
 	request.Reason, request.Text = text.Cut(request.Reason, maxReasonRunes), text.Cut(request.Text, maxReasonRunes)
 	q.Requests = append(q.Requests, request)
 }
@@ -105,14 +101,9 @@ func (r *reconciler) recordedSpec() *resource.Desired {
 // sendLastRequests is sendRequests for a run that ends. A run that has had no pass does not
 // know whether its workers keep an audit trail.
 func (r *reconciler) sendLastRequests(ctx workflow.Context) {
-	if len(r.state.Requests) == 0 || ctx.Err() != nil {
-		return
+	if unknown := r.state.Pass == 0; len(r.state.Requests) > 0 && ctx.Err() == nil && (r.state.Audits || unknown) {
+		r.state.send(repeatedLocal(ctx, endTimeout), r.recordedSpec())
 	}
-	unknown := r.state.Pass == 0 && !r.state.Audits
-	if unknown && workflow.GetVersion(ctx, changeRecordAtEnd, workflow.DefaultVersion, 1) == workflow.DefaultVersion || !unknown && !r.state.Audits {
-		return
-	}
-	r.state.send(repeatedLocal(ctx, endTimeout), r.recordedSpec())
 }
 
 // repeatedLocal returns the context of a local activity that is tried again for a while.

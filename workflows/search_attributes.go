@@ -132,7 +132,7 @@ func (r *reconciler) upsert(ctx workflow.Context, next temporal.SearchAttributes
 		return
 	}
 	if phaseChanged {
-		updates = append(updates, r.since(ctx)...)
+		updates = append(updates, reconcileSince.ValueSet(workflow.Now(ctx)))
 	}
 	r.upsertAttributes(ctx, updates...)
 }

@@ -19,25 +19,23 @@ type State struct {
 	// Desired is nil until the first apply or delete.
 	Desired    *resource.Desired `json:"desired,omitempty"`
 	Generation int64             `json:"generation"`
-	// AppliedBy is the user that applied Generation, "" in states of older workers.
+	// AppliedBy is the user that applied Generation.
 	AppliedBy string `json:"appliedBy,omitempty"`
-	// AppliedRequest is the key of that apply in the audit trail, "" in states of older
-	// workers.
+	// AppliedRequest is the key of that apply in the audit trail.
 	AppliedRequest string `json:"appliedRequest,omitempty"`
-	// ChangedAt is when Desired became Generation, zero in states of older workers.
+	// ChangedAt is when Desired became Generation.
 	ChangedAt time.Time `json:"changedAt,omitzero"`
-	// StatedAt is when a user last stated Desired or Delete, zero in states of older
-	// workers. A repeated apply counts too.
+	// StatedAt is when a user last stated Desired or Delete. A repeated apply counts too.
 	StatedAt time.Time    `json:"statedAt,omitzero"`
 	Once     bool         `json:"once,omitempty"`
 	Paused   bool         `json:"paused,omitempty"`
 	Delete   *DeleteInput `json:"delete,omitempty"`
 
 	// DeletionStarted is set by the first pass of a deletion.
-	DeletionStarted bool `json:"deleteBegun,omitempty"`
+	DeletionStarted bool `json:"deletionStarted,omitempty"`
 
 	// DeleteUnsent is set from the request of a deletion until ARM may have accepted a
-	// DELETE. States of older workers lack it: their deletions cannot be taken back.
+	// DELETE.
 	DeleteUnsent bool `json:"deleteUnsent,omitempty"`
 	// Audits is set while the workers keep an audit trail, as the last pass reported.
 	Audits bool `json:"audits,omitempty"`
@@ -58,9 +56,7 @@ type State struct {
 	// Notifications are those that the run before had not ended; set in continue-as-new only.
 	Notifications []activities.WakeDependentsInput `json:"notifications,omitempty"`
 
-	// Listed is set in runs that write their Summary into the memo, Summary the last one
-	// that was written.
-	Listed  bool     `json:"listed,omitempty"`
+	// Summary is the last one that was written into the memo.
 	Summary *Summary `json:"summary,omitempty"`
 
 	// Pass counts the finished passes, Attempts those since the last Ready and the last
@@ -70,15 +66,15 @@ type State struct {
 	Pass        int64 `json:"pass"`
 	Attempts    int   `json:"attempts,omitempty"`
 	FailedPuts  int   `json:"failedPuts,omitempty"`
-	ReadyPasses int64 `json:"syncs,omitempty"`
+	ReadyPasses int64 `json:"readyPasses,omitempty"`
 	// Repeated is the reason with which the last pass ended early, and the number of
 	// passes in a row that ended with it.
-	Repeated activities.Repeated `json:"ended,omitzero"`
+	Repeated activities.Repeated `json:"repeated,omitzero"`
 
 	// ReadyGeneration is the last generation that was Ready; PutSent is set once a PUT
 	// may have been sent.
-	ReadyGeneration int64 `json:"settled,omitempty"`
-	PutSent         bool  `json:"wrote,omitempty"`
+	ReadyGeneration int64 `json:"readyGeneration,omitempty"`
+	PutSent         bool  `json:"putSent,omitempty"`
 	// Seen is set once a read showed the resource.
 	Seen bool `json:"seen,omitempty"`
 	// PutAt is when ARM accepted the last PUT, zero where it failed; PutShown is set once
@@ -97,7 +93,7 @@ type State struct {
 	DropsApproved bool `json:"dropsApproved,omitempty"`
 
 	// PassRequested is set when a message requests a pass; Force belongs to it.
-	PassRequested bool            `json:"wanted,omitempty"`
+	PassRequested bool            `json:"passRequested,omitempty"`
 	Force         *ReconcileInput `json:"force,omitempty"`
 	// Refusal stops the PUTs of the spec after a verdict with severity Error, nil
 	// without one. Asked is set when a user requested the next pass, which drops it.
@@ -117,13 +113,13 @@ type State struct {
 	Changes []activities.Change `json:"changes,omitempty"`
 	// BlockedBy are the resources for which the owner check blocked last, without those
 	// that the run was notified of since.
-	BlockedBy []resource.ID `json:"held,omitempty"`
+	BlockedBy []resource.ID `json:"blockedBy,omitempty"`
 	// Announced is the state that was last sent to dependents. Leaf is set when a
 	// resource of the type never has dependents.
-	Announced Announced `json:"told"`
+	Announced Announced `json:"announced"`
 	Leaf      bool      `json:"leaf,omitempty"`
 	// QueueParent is the parent in whose queue for a turn the resource waits.
-	QueueParent resource.ID `json:"queued,omitzero"`
+	QueueParent resource.ID `json:"queueParent,omitzero"`
 
 	Phase        Phase              `json:"phase"`
 	Condition    resource.Condition `json:"condition"`
@@ -147,7 +143,7 @@ type State struct {
 	// Identity is how Azure identifies the resource wherever it is, as PostCheck found it.
 	Identity resource.Identity `json:"identity,omitempty"`
 	// Memory is the baseline. The activities own it; it is opaque here.
-	Memory json.RawMessage `json:"memory,omitempty"`
+	Memory json.RawMessage `json:"baseline,omitempty"`
 	// Exports are the exports that were compared, ExportedGeneration the last generation of
 	// which all were.
 	Exports            []activities.Exported `json:"exports,omitempty"`
@@ -208,7 +204,7 @@ func (s *State) resetRetries() {
 func (s *State) applied() bool { return s.PutSent || s.ReadyGeneration > 0 }
 
 // existed reports whether a read of this workflow showed the resource: then its absence
-// means that it was deleted. States of earlier versions have no Seen.
+// means that it was deleted.
 func (s *State) existed() bool { return s.Seen || s.ReadyGeneration > 0 || len(s.Memory) > 0 }
 
 // acceptedPut returns the PUT of a generation that ARM accepted and that no post-check

@@ -44,19 +44,16 @@ func (s *State) summary() Summary {
 }
 
 // equal compares two summaries; a time that continue-as-new carried may have another
-// location. The origin of a condition alone writes no memo: older workers, which do not
-// know it, must replay the same commands.
+// location.
 func (s Summary) equal(other Summary) bool {
 	times := s.NextTry.Equal(other.NextTry) && s.Condition.LastTransitionTime.Equal(other.Condition.LastTransitionTime)
 	other.NextTry, other.Condition.LastTransitionTime = s.NextTry, s.Condition.LastTransitionTime
-	other.Condition.Origin = s.Condition.Origin
 	return times && s == other
 }
 
-// summarizeState writes the summary where it changed. Runs that an older starter or worker
-// started have none, because their histories have no such event.
+// summarizeState writes the summary if it changed.
 func (r *reconciler) summarizeState(ctx workflow.Context) {
-	if !r.state.Listed || r.state.Desired == nil {
+	if r.state.Desired == nil {
 		return
 	}
 	if known, _ := workflow.GetTypedSearchAttributes(ctx).GetKeyword(armName); known == "" {
@@ -70,14 +67,6 @@ func (r *reconciler) summarizeState(ctx workflow.Context) {
 	if err := workflow.UpsertMemo(ctx, map[string]any{MemoSummary: summary}); err != nil {
 		workflow.GetLogger(ctx).Error("write the summary", "error", err)
 	}
-}
-
-// since returns the update of ReconcileSince that belongs to a change of phase or reason.
-func (r *reconciler) since(ctx workflow.Context) []temporal.SearchAttributeUpdate {
-	if !r.state.Listed {
-		return nil
-	}
-	return []temporal.SearchAttributeUpdate{reconcileSince.ValueSet(workflow.Now(ctx))}
 }
 
 // upsertAttributes writes search attributes.

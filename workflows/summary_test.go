@@ -55,15 +55,3 @@ func TestSummaryOfBlocked(t *testing.T) {
 		t.Errorf("summary %+v, want Blocked with its message, since when, and a next try", got)
 	}
 }
-
-// A run that an older starter started writes nothing that its history does not have.
-func TestNoSummaryInOlderRuns(t *testing.T) {
-	r := newRun(t)
-	r.input.Listed = false
-	written := r.summaries()
-	r.apply(desired())
-	r.start(3 * time.Hour)
-	if len(*written) != 0 {
-		t.Errorf("summaries %+v, want none", *written)
-	}
-}

@@ -124,8 +124,9 @@ func TestTraceOfRequest(t *testing.T) {
 			t.Errorf("pass %d has %d steps, want %d", i+1, children, want)
 		}
 	}
-	// The test environment encodes the results of local activities before interceptors see them.
-	if read := attributes(r.named("GetResource")[0]); read["armature.action"] != "Proceed" || read["armature.resource.id"] != desired().ID.String() {
+	// The test environment encodes the results of local activities, as of the first read,
+	// before interceptors see them.
+	if read := attributes(r.named("GetResource")[1]); read["armature.action"] != "Proceed" || read["armature.resource.id"] != desired().ID.String() {
 		t.Errorf("the step states %v, want its resource and action", read)
 	}
 	if first := attributes(passes[0]); first["armature.cause"] != "apply" || first["armature.reason"] != string(resource.ReasonWaitingForOwner) {

@@ -45,9 +45,9 @@ type SerializeSiblingsInput struct {
 type HeldTurn struct {
 	Turn activities.Turn `json:"turn"`
 	// Claimed is set once the holder took the turn.
-	Claimed bool `json:"came"`
+	Claimed bool `json:"claimed"`
 	// Checks counts how often the holder was checked.
-	Checks int `json:"looks,omitempty"`
+	Checks int `json:"checks,omitempty"`
 }
 
 // turnQueue is one run of SerializeSiblings.

@@ -44,7 +44,7 @@ func (r *reconciler) validateAbort(in AbortInput) error {
 // abort takes a deletion back. The loop does the rest (finishUndo).
 func (r *reconciler) abort(ctx workflow.Context, in AbortInput) (AbortResult, error) {
 	with := r.takeBack(ctx, in.By)
-	r.interruptRead(ctx)
+	r.interruptRead()
 	r.noteRequest(ctx, activities.UserRequest{Event: audit.EventAbort, By: in.By})
 	r.requestPass(ctx, AbortUpdate, "by "+in.By)
 	return AbortResult{DeletedWith: with, Paused: r.state.pauseBlocks()}, nil

@@ -330,20 +330,6 @@ func TestUndoOfACascadedDeletion(t *testing.T) {
 	}
 }
 
-// TestUndoOfAnOlderDeletion checks that a deletion is not taken back that an older worker
-// may have sent: its state does not show it.
-func TestUndoOfAnOlderDeletion(t *testing.T) {
-	r := newRun(t)
-	spec := desired()
-	r.input.State = &workflows.State{Desired: &spec, Generation: 1, Delete: &workflows.DeleteInput{}, DeletionStarted: true}
-	r.script.dependents = needed
-	got := r.takeBack(time.Second, workflows.AbortUpdate)
-	r.start(time.Minute)
-	if refusal(got) != workflows.RefusedDeleting {
-		t.Errorf("got %v, want a refusal", got.rejected)
-	}
-}
-
 // TestUndoWhilePaused checks that a paused resource is paused again after its deletion was
 // taken back.
 func TestUndoWhilePaused(t *testing.T) {

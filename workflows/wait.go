@@ -8,13 +8,12 @@ import (
 )
 
 // MaxTimer bounds one timer, so that idle workflows notice new worker versions. An hour
-// with jitter is one timer. It decides how many timers a wait has: another value needs
-// workflow.GetVersion.
+// with jitter is one timer. It decides how many timers a wait has: another value changes the
+// order of commands.
 const MaxTimer = 90 * time.Minute
 
 // wait blocks until the next try is due, a message arrives, or a new run is suggested: wakes
-// that bring nothing new do not end the wait, and would fill the history. Only Listed runs
-// leave it for a new run, because the histories of others have none there.
+// that bring nothing new do not end the wait, and would fill the history.
 func (r *reconciler) wait(ctx workflow.Context) error {
 	if r.state.pauseBlocks() {
 		r.setPhase(ctx, PhasePaused, resource.ReasonPaused)
@@ -26,7 +25,7 @@ func (r *reconciler) wait(ctx workflow.Context) error {
 	timer, cancel := startTimer(ctx, duration, summary)
 	defer cancel()
 	ended := func() bool {
-		return r.messages != handled || timer.IsReady() || r.state.Listed && shouldContinueAsNew(ctx)
+		return r.messages != handled || timer.IsReady() || shouldContinueAsNew(ctx)
 	}
 	for !ended() {
 		if err := workflow.Await(ctx, func() bool { return ended() || r.wakes.Len() > 0 }); err != nil {

@@ -71,7 +71,9 @@ func TestWaitBackoff(t *testing.T) {
 func TestWaitWithoutRetry(t *testing.T) {
 	r := newRun(t)
 	blocked(r.script, resource.RetryNone, 0)
-	r.apply(desired())
+	spec := desired()
+	spec.Interval = 0
+	r.apply(spec)
 	r.at(100*time.Hour, workflows.ReconcileUpdate, workflows.ReconcileInput{By: "ada@host"})
 	before := r.statusAt(99 * time.Hour)
 	r.start(101 * time.Hour)
@@ -243,29 +245,17 @@ func TestOldReadingShortensWait(t *testing.T) {
 // TestSleeperContinuesAsNew checks that signals that bring nothing new do not fill the history
 // of a sleeping run: it continues as new once the server suggests it.
 func TestSleeperContinuesAsNew(t *testing.T) {
-	for name, c := range map[string]struct {
-		reason string
-		listed bool
-		want   bool
-	}{
-		"now":       {"a flood of wakes must not wait for the timer", true, true},
-		"older run": {"its history has no new run there", false, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := newRun(t)
-			r.input.Listed = c.listed
-			r.apply(desired())
-			wake := workflows.WakeInput{ID: desired().Owner, State: "Ready", At: time.Date(2026, 1, 2, 3, 0, 1, 0, time.UTC)}
-			r.RegisterDelayedCallback(func() { r.SignalWorkflow(workflows.WakeSignal, wake) }, time.Minute)
-			r.RegisterDelayedCallback(func() {
-				r.SetContinueAsNewSuggested(true)
-				r.SignalWorkflow(workflows.WakeSignal, wake)
-			}, 2*time.Minute)
-			r.start(3 * time.Minute)
-			var next *workflow.ContinueAsNewError
-			if got := errors.As(r.GetWorkflowError(), &next); got != c.want || r.count("GetResource") != 1 {
-				t.Errorf("%s: continued as new %v after %d passes: %v", c.reason, got, r.count("GetResource"), r.GetWorkflowError())
-			}
-		})
+	r := newRun(t)
+	r.apply(desired())
+	wake := workflows.WakeInput{ID: desired().Owner, State: "Ready", At: time.Date(2026, 1, 2, 3, 0, 1, 0, time.UTC)}
+	r.RegisterDelayedCallback(func() { r.SignalWorkflow(workflows.WakeSignal, wake) }, time.Minute)
+	r.RegisterDelayedCallback(func() {
+		r.SetContinueAsNewSuggested(true)
+		r.SignalWorkflow(workflows.WakeSignal, wake)
+	}, 2*time.Minute)
+	r.start(3 * time.Minute)
+	var next *workflow.ContinueAsNewError
+	if !errors.As(r.GetWorkflowError(), &next) || r.count("GetResource") != 1 {
+		t.Errorf("ended with %v after %d passes, want continue-as-new after one: a flood of wakes must not wait for the timer", r.GetWorkflowError(), r.count("GetResource"))
 	}
 }

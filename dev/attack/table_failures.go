@@ -9,7 +9,7 @@ func failures() []Row {
 		held("bad answers of operation URLs", "arm/corpus TestOperationsSurviveBrokenPolls", "arm TestPollInterval"),
 		held("many applies of one resource at once", "dev/attack TestManyApplies"),
 		held("terminate or reset amid an operation", "dev/e2e TestCrash"),
-		held("two versions of the worker on one queue", "dev/e2e TestUpgradeOfWorkers", "dev/e2e TestUpgrade"),
+		held("two versions of the worker on one queue", "dev/e2e TestVersionsBack", "dev/e2e TestReplacedWorker"),
 		held("two workers with different mask keys", "dev/attack TestMaskKeysDiffer"),
 		held("clocks of workers differ", "dev/e2e TestClocksOfWorkers"),
 		held("a worker is paused while another one takes over", "dev/e2e TestFence"),

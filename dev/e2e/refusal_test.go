@@ -5,11 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"go.temporal.io/sdk/client"
-
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/dev/internal/harness"
-	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 )
 
@@ -29,8 +26,7 @@ func (s scenarios) mended(r thing) {
 }
 
 // TestRecordRefusal plays a PUT that ARM refuses for good: only readings follow, and
-// what another tool mends becomes Ready. The second run starts with a state of a
-// worker that planned no reading.
+// what another tool mends becomes Ready.
 //
 //guard:severity-error-stops-puts
 func TestRecordRefusal(t *testing.T) {
@@ -55,36 +51,4 @@ func TestRecordRefusal(t *testing.T) {
 		t.Errorf("%d PUTs, want none after it was mended", puts)
 	}
 	s.Record(r.id(), "reread")
-	s.playFailedBefore(thing{group: "refused", name: "failed-before", interval: "1h"})
-}
-
-// playFailedBefore starts a run with the state of an older worker.
-func (s scenarios) playFailedBefore(r thing) {
-	s.T.Helper()
-	id, err := resource.ParseID(r.id())
-	if err != nil {
-		s.T.Fatal(err)
-	}
-	s.refused(r)
-	desired := resource.Desired{
-		ID: id, Owner: id.Owner(), OwnerAPIVersion: resource.ResourceGroupAPIVersion, Name: r.name, APIVersion: "2024-01-01",
-		Body:   []byte(`{"location":"westus2","tags":{"purpose":"e2e"},"properties":{"size":"small"}}`),
-		Policy: resource.PolicyManage, Interval: 3 * time.Second, Timeout: time.Hour,
-	}
-	state := &workflows.State{
-		Desired: &desired, Generation: 1, Pass: 1, Phase: workflows.PhaseFailed,
-		Condition: resource.Condition{Severity: resource.SeverityError, Reason: "InvalidRequestContent", Message: "refused before", ObservedGeneration: 1},
-	}
-	if _, err := s.Client.ExecuteWorkflow(s.T.Context(), client.StartWorkflowOptions{
-		ID: id.WorkflowID(), TaskQueue: workflows.TaskQueue, Memo: workflows.Memo(desired), TypedSearchAttributes: workflows.IdentityAttributes(desired),
-	}, workflows.ReconcileResourceWorkflow, workflows.ReconcileResourceInput{State: state}); err != nil {
-		s.T.Fatal(err)
-	}
-	s.UntilStatus(30*time.Second, r.id(), "was read again", func(status workflows.Status) bool { return status.Pass >= 3 })
-	if puts := s.Sim.Count(http.MethodPut, r.id()); puts != 0 {
-		s.T.Errorf("%d PUTs, want none of what may have been refused", puts)
-	}
-	s.mended(r)
-	s.UntilPhase(20*time.Second, r.id(), workflows.PhaseReady)
-	s.Record(r.id(), "failed-before")
 }

@@ -89,6 +89,15 @@ func (r rollout) truth() map[string]int {
 	return counts
 }
 
+// runsOn returns the build ID of the worker version of a workflow.
+func runsOn(w *harness.World, id string) string {
+	description, err := w.Client.DescribeWorkflowExecution(w.T.Context(), w.WorkflowID(id), "")
+	if err != nil {
+		return err.Error()
+	}
+	return description.GetWorkflowExecutionInfo().GetVersioningInfo().GetDeploymentVersion().GetBuildId()
+}
+
 // until waits until the runs are where they belong, and checks that status agrees once the
 // index of the server has followed.
 func (r rollout) until(what, state string, want map[string]int) rolloutStatus {

@@ -54,7 +54,7 @@ func Run(t testing.TB, entry extensions.Entry, script Script) *Result {
 		r.readStatus()
 		r.env.CancelWorkflow()
 	}, script.For)
-	r.env.ExecuteWorkflow(workflows.ReconcileResourceWorkflow, workflows.ReconcileResourceInput{Listed: true})
+	r.env.ExecuteWorkflow(workflows.ReconcileResourceWorkflow, workflows.ReconcileResourceInput{})
 	r.finish()
 	return r.result
 }

@@ -41,7 +41,7 @@ func (w *World) SeedReady(n int, idOf func(int) string) {
 			_, err = w.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 				ID: id.WorkflowID(), TaskQueue: seededQueue, Memo: memo,
 				TypedSearchAttributes: temporal.NewSearchAttributes(updates...),
-			}, workflows.ReconcileResourceWorkflow, workflows.ReconcileResourceInput{Listed: true})
+			}, workflows.ReconcileResourceWorkflow, workflows.ReconcileResourceInput{})
 			if err != nil {
 				return fmt.Errorf("seed: %w", err)
 			}

@@ -47,7 +47,6 @@ func newRecord(d decoder, info *workflowpb.WorkflowExecutionInfo) Record {
 		Reason:     resource.Reason(d.text(attributes[searchattr.ReconcileReason])),
 		Since:      d.time(attributes[searchattr.ReconcileSince]),
 		Summary:    d.summary(memo[workflows.MemoSummary]),
-		Listed:     d.text(attributes[searchattr.ArmName]) != "",
 		WaitingFor: d.texts(attributes[searchattr.ReconcileWaitingFor]),
 		Needs:      d.texts(attributes[searchattr.ReconcileNeeds]),
 		Labels:     d.texts(attributes[searchattr.ReconcileLabels]),

@@ -63,7 +63,7 @@ func TestEncryptionFindings(t *testing.T) {
 		}
 	}
 	if found := backend.EncryptionFindings(nil, converters(t, "a", one).Status()); len(found) != 1 || found[0].State != activities.FindingFault {
-		t.Errorf("an older worker, and a key here: %+v", found)
+		t.Errorf("a worker without keys, and a key here: %+v", found)
 	}
 }
 

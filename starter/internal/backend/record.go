@@ -37,11 +37,8 @@ type Record struct {
 	Reason     resource.Reason
 	// Since is when phase or reason changed last, zero if it is unknown.
 	Since time.Time
-	// Summary is what the workflow wrote for lists, nil in runs from before it did.
+	// Summary is what the workflow wrote for lists, nil until its first pass has ended.
 	Summary *workflows.Summary
-	// Listed is set for runs whose starter is new enough for a summary. Their workers may
-	// still be older.
-	Listed bool
 	// WaitingFor and Needs are keys (workflows.WaitingKey) of the resources that
 	// this one waits for and depends on.
 	WaitingFor []string

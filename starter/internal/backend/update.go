@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
@@ -46,7 +45,7 @@ func (c *Client) Update(ctx context.Context, workflowID string, m Message) error
 // UpdateWithStart sends a message to the workflow of a resource and starts the
 // workflow if none runs.
 func (c *Client) UpdateWithStart(ctx context.Context, desired resource.Desired, m Message) error {
-	return c.updateWithStart(ctx, m, startOptions(desired, c.taskQueue), workflows.ReconcileResourceWorkflow, workflows.ReconcileResourceInput{Order: activities.CommandOrder})
+	return c.updateWithStart(ctx, m, startOptions(desired, c.taskQueue), workflows.ReconcileResourceWorkflow, workflows.ReconcileResourceInput{})
 }
 
 func (c *Client) updateWithStart(ctx context.Context, m Message, options client.StartWorkflowOptions, workflow string, input any) error {

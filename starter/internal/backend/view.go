@@ -40,8 +40,8 @@ type View struct {
 	Record Record
 }
 
-// unknownMessage is shown for a run that has written no summary: an older worker started
-// it, or its first pass has not ended.
+// unknownMessage is shown for a run that has written no summary: its first pass has not
+// ended.
 const unknownMessage = "unknown until its next change; `armature describe` asks it"
 
 // DisplayName returns the name of the resource in texts.

@@ -26,7 +26,7 @@ func ParseArgs(args []string, apiVersion string, children bool) (inputs []activi
 		case at && version == "":
 			return nil, nil, cli.BadInput("%q has no api-version after the @; use one like @2023-08-15, or omit the @ for the newest stable one", arg)
 		}
-		inputs = append(inputs, activities.ImportResourceInput{ID: id, APIVersion: cmp.Or(version, apiVersion), Children: children, Contents: Contents(id, children)})
+		inputs = append(inputs, activities.ImportResourceInput{ID: id, APIVersion: cmp.Or(version, apiVersion), Contents: Contents(id, children)})
 	}
 	return inputs, names, nil
 }

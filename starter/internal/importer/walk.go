@@ -141,16 +141,11 @@ func (w *walk) note(t task, result activities.ImportResourceResult) {
 	add := func(status Status, why string) {
 		w.result.Outcomes = append(w.result.Outcomes, Outcome{ID: result.ID, Type: result.ID.Type(), Status: status, Why: cli.OneLine(why)})
 	}
-	old := t.in.Contents != nil && result.Contents == nil && !result.Verdict.Stops()
 	switch {
 	case t.isMore() || t.isQuery() || isScope(t.in.ID):
-		switch {
-		case result.Verdict.Stops():
+		if result.Verdict.Stops() {
 			add(NotRead, string(result.Verdict.Reason)+": "+result.Verdict.Message)
-		case old:
-			add(NotRead, olderWorker)
 		}
-		return
 	case result.Verdict.Stops() && result.Verdict.Reason == resource.ReasonNotFound && t.optional:
 		return
 	case result.Verdict.Stops() && result.Verdict.Reason == resource.ReasonNotFound && t.listed:
@@ -164,9 +159,6 @@ func (w *walk) note(t task, result activities.ImportResourceResult) {
 	default:
 		w.result.Found = append(w.result.Found, result)
 		w.inline[result.ID.Key()] = inlineOf(result)
-	}
-	if old {
-		add(NotRead, olderWorker)
 	}
 }
 
@@ -187,9 +179,6 @@ func (w *walk) withoutDefaults(result activities.ImportResourceResult) activitie
 	}
 	return result
 }
-
-// olderWorker is why nothing below a resource was read.
-const olderWorker = "what is in it: the worker is older than this armature and does not list it; update the workers"
 
 // isScope reports whether an ID is that of a scope that no manifest can have.
 func isScope(id resource.ID) bool {

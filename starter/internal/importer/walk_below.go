@@ -14,7 +14,7 @@ import (
 func (w *walk) below(t task, result activities.ImportResourceResult) []task {
 	contents := result.Contents
 	if contents == nil {
-		return w.childrenOf(t, result)
+		return nil
 	}
 	for _, u := range contents.Unlisted {
 		w.result.unlisted(result.ID, u)
@@ -54,7 +54,6 @@ func (w *walk) item(t task, item activities.ImportItem) []task {
 	next := task{deep: t.deep, listed: true, optional: item.Optional, in: activities.ImportResourceInput{ID: item.ID, APIVersion: cmp.Or(item.APIVersion, w.APIVersion)}}
 	if t.deep {
 		isSubscription := strings.EqualFold(item.ID.Type(), resource.TypeSubscription)
-		next.in.Children = true // for workers that do not know Contents
 		next.in.Contents = &activities.ImportContentsInput{
 			Root: item.Root || t.isQuery(), Listed: item.Listed && !isSubscription, Only: item.Skipped != "" || isScope(item.ID),
 		}
@@ -101,14 +100,4 @@ func groupOf(id resource.ID) string {
 		return ""
 	}
 	return strings.ToLower("/subscriptions/" + id.Subscription() + "/resourceGroups/" + id.ResourceGroup())
-}
-
-// childrenOf returns the tasks for the children that an older worker names.
-func (w *walk) childrenOf(t task, result activities.ImportResourceResult) []task {
-	var tasks []task
-	for _, child := range result.Children {
-		in := activities.ImportResourceInput{ID: child, APIVersion: cmp.Or(result.ChildAPIVersion, w.APIVersion), Children: true, Contents: t.in.Contents}
-		tasks = append(tasks, task{in: in, listed: true, deep: t.deep})
-	}
-	return tasks
 }

@@ -29,8 +29,6 @@ type fakeWorker struct {
 	results map[string]activities.ImportResourceResult
 	reads   map[string]int
 	inputs  []activities.ImportResourceInput
-	// old leaves out what workers of older versions do not know.
-	old bool
 }
 
 func (f *fakeWorker) Import(_ context.Context, _ string, in activities.ImportResourceInput) (activities.ImportResourceResult, error) {
@@ -50,7 +48,7 @@ func (f *fakeWorker) Import(_ context.Context, _ string, in activities.ImportRes
 		result.APIVersion = in.APIVersion
 	}
 	switch {
-	case f.old || in.Contents == nil:
+	case in.Contents == nil:
 		result.Contents = nil
 	case result.Contents == nil && known:
 		result.Contents = &activities.ImportContents{}
@@ -105,7 +103,6 @@ func TestWalk(t *testing.T) {
 		reason  string
 		root    string
 		results map[string]activities.ImportResourceResult
-		old     bool
 		// want has "status ID" of every outcome, reads the reads that are not one.
 		want  []string
 		reads map[string]int
@@ -165,16 +162,11 @@ func TestWalk(t *testing.T) {
 			want:  []string{"imported " + group, "imported " + server},
 			reads: map[string]int{group + "+": 1},
 		},
-		"old worker": {
-			reason: "it does not list, and nothing says that there is nothing", root: group, old: true,
-			results: map[string]activities.ImportResourceResult{group: body(`{"location":"westus2"}`)},
-			want:    []string{"imported " + group, "not read " + group},
-		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			worker := &fakeWorker{results: c.results, reads: map[string]int{}, old: c.old}
+			worker := &fakeWorker{results: c.results, reads: map[string]int{}}
 			reads := Reads{From: worker, Progress: func(string, ...any) {}, Named: func(_ string, err error) error { return err }}
 			root := parse(t, c.root)
 			estate, err := reads.All(t.Context(), []activities.ImportResourceInput{{ID: root, Contents: Contents(root, true)}}, true)

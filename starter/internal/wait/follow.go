@@ -174,7 +174,7 @@ func (f *Follower) refresh(ctx context.Context) error {
 	for _, i := range due {
 		row, known := listed[i]
 		switch {
-		case f.unlisted, f.list[i].MinPass > 0, f.Outcomes[i].asked && f.Outcomes[i].View.InPass, known && isSilent(row):
+		case f.unlisted, f.list[i].MinPass > 0, f.Outcomes[i].asked && f.Outcomes[i].View.InPass:
 			reads.ask = append(reads.ask, i)
 		case known && row.WorkflowID != "":
 			f.see(i, row, reads)

@@ -63,7 +63,7 @@ func row(t *testing.T, phase workflows.Phase, observed, generation int64) *backe
 		t.Fatal(err)
 	}
 	r := backend.RecordOf(id)
-	r.Listed, r.Phase, r.Since = true, phase, time.Unix(1, 0)
+	r.Phase, r.Since = phase, time.Unix(1, 0)
 	r.Summary = &workflows.Summary{Phase: phase, Generation: generation, Condition: resource.Condition{Ready: phase == workflows.PhaseReady, ObservedGeneration: observed}}
 	return &r
 }
@@ -71,8 +71,6 @@ func row(t *testing.T, phase workflows.Phase, observed, generation int64) *backe
 // TestRound checks what one round concludes from a list that may be behind.
 func TestRound(t *testing.T) {
 	id := backend.RecordOf(row(t, workflows.PhaseReady, 1, 1).ID)
-	old := row(t, workflows.PhaseReady, 0, 0)
-	old.Summary, old.Since, old.Listed = nil, time.Time{}, false
 	young := row(t, workflows.PhasePending, 0, 0)
 	young.Summary, young.Since = nil, time.Time{}
 	busy := row(t, workflows.PhaseReady, 1, 1)
@@ -110,14 +108,6 @@ func TestRound(t *testing.T) {
 		},
 		"a routine pass": {
 			reason: "the resource is Ready while it is looked at", server: &server{listed: row(t, workflows.PhaseReady, 1, 1), described: busy, status: status(1, 1)},
-			goal: Ready, done: true, reads: 2, asked: 1,
-		},
-		"an older version": {
-			reason: "its run writes no summary", server: &server{listed: old, described: old, status: status(1, 1)},
-			goal: Ready, done: true, reads: 1, asked: 1,
-		},
-		"an older version that is not listed": {
-			reason: "its description has no summary", server: &server{described: old, status: status(1, 1)},
 			goal: Ready, done: true, reads: 2, asked: 1,
 		},
 		"the first pass": {

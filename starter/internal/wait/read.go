@@ -65,9 +65,6 @@ func (f *Follower) describe(ctx context.Context, i int) error {
 	o.polls++
 	if r := v.Record; !v.Unmanaged {
 		v = f.viewOf(r)
-		if isSilent(r) {
-			return f.ask(ctx, i)
-		}
 		if o.row.WorkflowID == "" {
 			o.missed++
 			o.nextRead = f.rounds + 1<<min(o.missed, 4) // too new for the list

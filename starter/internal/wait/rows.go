@@ -8,15 +8,9 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// isSilent reports whether a run writes nothing that lists show: an older version started
-// it or runs it.
-func isSilent(r backend.Record) bool {
-	return r.WorkflowID != "" && r.Running && r.Stuck == "" && r.Summary == nil && r.Since.IsZero() && !isNew(r)
-}
-
 // isNew reports whether the first pass of a run has not ended yet.
 func isNew(r backend.Record) bool {
-	return r.Listed && r.Phase == workflows.PhasePending && r.Reason == "" && r.Summary == nil
+	return r.Phase == workflows.PhasePending && r.Reason == "" && r.Summary == nil
 }
 
 // isSame reports whether two rows of one resource show the same state.
