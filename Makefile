@@ -263,7 +263,7 @@ soak: test chaos fuzz ## run in full the suites that `make check` samples, and e
 
 .PHONY: histories
 histories: ## record the histories of the replay tests again
-	cd dev && HISTORIES='$(HISTORIES)' $(GO) test -count=1 -timeout 20m -run 'TestRecord' ./e2e/...
+	cd dev && HISTORIES='$(HISTORIES)' $(GO) test -count=1 -timeout 20m -run 'TestRecord|TestTracesSwitchOnAndOff|TestRestore$$' ./e2e/...
 
 .PHONY: fmt
 fmt: ## format the code

@@ -83,8 +83,8 @@ func TestApplySuperseded(t *testing.T) {
 		text   string
 		want   map[string]any
 	}{
-		"not":             {reason: "its own spec is in force", now: ready(2, "ana@laptop")},
-		"later":           {reason: "the later spec is in force", now: ready(3, "bob@ci"), text: "kusto cluster adx  generation 2 was superseded: generation 3 by bob@ci replaced it\n", want: map[string]any{"generation": 3.0, "by": "bob@ci"}},
+		"not":     {reason: "its own spec is in force", now: ready(2, "ana@laptop")},
+		"later":   {reason: "the later spec is in force", now: ready(3, "bob@ci"), text: "kusto cluster adx  generation 2 was superseded: generation 3 by bob@ci replaced it\n", want: map[string]any{"generation": 3.0, "by": "bob@ci"}},
 		"no user": {reason: "a client may name none", now: ready(4, ""), text: "generation 2 was superseded: generation 4 replaced it\n", want: map[string]any{"generation": 4.0}},
 	} {
 		t.Run(name, func(t *testing.T) {
