@@ -110,7 +110,7 @@ func isNotYet(err error) bool {
 // unshown reports whether ARM accepted a PUT a while ago that no read has shown yet: then
 // the absence of the resource is no reason for another one.
 func (in PreCheckInput) unshown(now time.Time) bool {
-	return !in.PutAt.IsZero() && now.Sub(in.PutAt) < settleTime && !in.Force && !in.Approved
+	return !in.PutAt.IsZero() && now.Sub(in.PutAt) < settleTime && !in.Force && !in.Approved.Recreation
 }
 
 // unshownVerdict waits for a resource after ARM accepted its PUT.

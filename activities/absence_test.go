@@ -175,7 +175,7 @@ func TestGuardUnshownPut(t *testing.T) {
 		"later":    func(in *PreCheckInput) { in.PutAt = w.now().Add(-settleTime) },
 		"shown":    func(in *PreCheckInput) { in.PutAt = time.Time{} },
 		"forced":   func(in *PreCheckInput) { in.Force = true },
-		"approved": func(in *PreCheckInput) { in.Approved = true },
+		"approved": func(in *PreCheckInput) { in.Approved.Recreation = true },
 	} {
 		if got := check(change); got.Action != resource.ActionProceed || !got.Create {
 			t.Errorf("%s: got %s %s", name, got.Action, got.Message)

@@ -129,7 +129,7 @@ func TestVerifyAccepted(t *testing.T) {
 			if c.policy != "" {
 				d.Policy = c.policy
 			}
-			in := PreCheckInput{Desired: d, Observed: json.RawMessage(c.observed), Applied: true, Force: c.force}
+			in := PreCheckInput{Desired: d, PassFacts: PassFacts{Mandate: Mandate{Force: c.force}}, Observed: json.RawMessage(c.observed), Applied: true}
 			if c.age > 0 {
 				in.AcceptedAt = w.now().Add(-c.age)
 			}

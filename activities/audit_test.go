@@ -65,7 +65,7 @@ func TestGuardAuditLine(t *testing.T) {
 	t.Parallel()
 	steps := map[string]func(w *world) resource.Verdict{
 		"PUT": func(w *world) resource.Verdict {
-			got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: desired(w.t, thingText, `{"location":"westus2"}`), ObservedAt: w.now(), Create: true, First: true})
+			got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: desired(w.t, thingText, `{"location":"westus2"}`), Kind: PutCreation, ObservedAt: w.now()})
 			if got.Sent || got.Unknown {
 				w.t.Error("a PUT that was not sent counts as sent")
 			}
@@ -123,8 +123,7 @@ func TestAuditLines(t *testing.T) {
 				w.sim.AddFault(*test.fault)
 			}
 			_, _ = run(w, w.acts.PutResource, PutResourceInput{
-				Desired: desired(t, thingText, `{"location":"westus2"}`), ObservedAt: w.now(), Create: true, First: true, Generation: 7,
-				Cause: &Cause{By: "ada@host", Reason: resource.ReasonNotFound, Differences: []resource.Difference{{Path: "properties.size", Desired: "2", Observed: "1"}}},
+				Desired: desired(t, thingText, `{"location":"westus2"}`), PassFacts: PassFacts{Generation: 7, Cause: &Cause{By: "ada@host", Reason: resource.ReasonNotFound, Differences: []resource.Difference{{Path: "properties.size", Desired: "2", Observed: "1"}}}}, Kind: PutCreation, ObservedAt: w.now(),
 			})
 			lines := sink.records()
 			if len(lines) != 2 {
@@ -194,7 +193,7 @@ func TestRefusalIsOneEvent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	sink := w.audited(time.Minute)
-	in := PutResourceInput{Desired: desired(t, thingText, `{}`), Generation: 2, Cause: &Cause{By: "ada@host"}}
+	in := PutResourceInput{Desired: desired(t, thingText, `{}`), PassFacts: PassFacts{Generation: 2, Cause: &Cause{By: "ada@host"}}}
 	var verdict resource.Verdict
 	step := func(ctx context.Context, in PutResourceInput) (PutResourceResult, error) {
 		result := PutResourceResult{Verdict: verdict}

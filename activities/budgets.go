@@ -50,15 +50,15 @@ type Budgets interface {
 // checkBudgets returns the verdict that stops a PUT beyond one of the budgets, nil
 // within them. No budget limits what a user requested or approved.
 func (p *put) checkBudgets(ctx context.Context) *resource.Verdict {
-	if p.in.Approved || p.preconditionRetries > 0 {
+	if p.in.Approved.Recreation || p.preconditionRetries > 0 {
 		return nil
 	}
-	if !p.request.Object.Exists() && (p.in.Existed || !p.in.Create) {
+	if !p.request.Object.Exists() && p.in.Kind.recreates() {
 		if stop := p.spend(ctx, DisappearanceBudget, p.options.DisappearanceBudget); stop != nil {
 			return stop
 		}
 	}
-	if !p.in.Correction || p.in.Requested || p.repeated {
+	if !p.in.Unrequested() || p.repeated {
 		return nil
 	}
 	return p.spend(ctx, PutBudget, p.options.PutBudget)

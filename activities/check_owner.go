@@ -21,14 +21,8 @@ type CheckOwnerInput struct {
 	Desired resource.Desired `json:"desired"`
 	// Deleting skips the references and reads the owner afresh.
 	Deleting bool `json:"deleting,omitempty"`
-	// Force skips the check of the owner, not the check of the references.
-	Force bool `json:"force,omitempty"`
-	// Changes are the changes that the workflow was notified of: no reading from
-	// before them counts.
-	Changes []Change `json:"changes,omitempty"`
-	// ReadSince is when a user requested the pass: no reading of another resource from
-	// before it counts. Zero where none did.
-	ReadSince time.Time `json:"readSince,omitzero"`
+	// PassFacts.Force skips the check of the owner, not the check of the references.
+	PassFacts
 	// BlockedBy are the resources that blocked the last check, without those that the
 	// workflow was notified of since.
 	BlockedBy []resource.ID `json:"blockedBy,omitempty"`
@@ -58,12 +52,12 @@ func (a *Activities) CheckOwner(ctx context.Context, in CheckOwnerInput) (CheckO
 	ctx, cancel := context.WithTimeout(withRunID(ctx), lookup.Timeout)
 	defer cancel()
 	a.noteChanges(in.Changes)
-	asked := in.ReadSince
-	in.ReadSince = sharedSince(asked)
+	facts := in.PassFacts
+	in.PassFacts = facts.shared()
 	result := a.checkOwner(ctx, in)
-	if result.Verdict.Stops() && !asked.IsZero() {
+	if result.Verdict.Stops() && facts.Requested() && !in.Deleting {
 		// It may rest on a reading from just before the request.
-		in.ReadSince = asked
+		in.PassFacts = facts
 		result = a.checkOwner(ctx, in)
 	}
 	a.report("CheckOwner", result.Verdict)
@@ -72,7 +66,7 @@ func (a *Activities) CheckOwner(ctx context.Context, in CheckOwnerInput) (CheckO
 
 // checkOwner is CheckOwner as part of an activity.
 func (a *Activities) checkOwner(ctx context.Context, in CheckOwnerInput) CheckOwnerResult {
-	request := a.requestWithoutBody(in.Desired, passFacts{readSince: in.ReadSince})
+	request := a.requestWithoutBody(in.Desired, in.PassFacts)
 	request.Force = in.Force
 	if stop := a.readOwner(ctx, &request, in); stop != nil {
 		return CheckOwnerResult{Verdict: *stop, OverdueAfter: a.options.OverdueAfter, Audits: a.Audit.IsOn()}
@@ -85,7 +79,7 @@ func (a *Activities) checkOwner(ctx context.Context, in CheckOwnerInput) CheckOw
 		verdict = a.waitForOwnerOperation(ctx, verdict, request)
 	}
 	if !in.Deleting && !in.Force {
-		verdict = a.waitForReadyOwner(ctx, verdict, in.Desired, in.ReadSince)
+		verdict = a.waitForReadyOwner(ctx, verdict, in.Desired, in.RequestedAt)
 	}
 	if text := defaultedVersions(in, request); text != "" {
 		verdict.Message = strings.TrimPrefix(verdict.Message+"; "+text, "; ")
@@ -170,7 +164,7 @@ func (a *Activities) leaveToOwnerDelete(ctx context.Context, verdict resource.Ve
 
 // request returns what the extension points know of a resource before any read.
 func (a *Activities) request(desired resource.Desired) extensions.Request {
-	request := a.requestWithoutBody(desired, passFacts{})
+	request := a.requestWithoutBody(desired, PassFacts{})
 	request.Object.Desired, _ = resource.DecodeBody(desired.Body)
 	return request
 }
@@ -181,12 +175,12 @@ func keepsOthers(desired resource.Desired) bool {
 	return desired.Put == "" && drift.KeepsOthers(desired.ID.Type())
 }
 
-func (a *Activities) requestWithoutBody(desired resource.Desired, facts passFacts) extensions.Request {
-	reader := &stepReader{Activities: a, readSince: facts.readSince}
+func (a *Activities) requestWithoutBody(desired resource.Desired, facts PassFacts) extensions.Request {
+	reader := &stepReader{Activities: a, readSince: facts.RequestedAt}
 	return extensions.Request{
 		Object: &resource.Object{
 			ID: desired.ID, APIVersion: desired.APIVersion,
-			Labels: desired.Labels, Policy: desired.Policy, Generation: facts.generation,
+			Labels: desired.Labels, Policy: desired.Policy, Generation: facts.Generation,
 		},
 		Resolver: reader, Client: &linkClient{reader: reader, desired: desired}, Log: a.Log, Ignore: desired.Ignore, HashKey: a.options.HashKey, FormerHashKey: a.options.FormerHashKey,
 		Merge: desired.Put == resource.PutMerge, KeepOthers: keepsOthers(desired),
@@ -215,7 +209,7 @@ func (a *Activities) readOwner(ctx context.Context, request *extensions.Request,
 	if in.Deleting {
 		notBefore = a.clock.Now()
 	}
-	a.lookup.NoteRequest(owner.ID, in.ReadSince)
+	a.lookup.NoteRequest(owner.ID, in.RequestedAt)
 	got := a.lookup.Read(ctx, owner.ID, owner.APIVersion, notBefore)
 	unknown, isUnknown := errors.AsType[*lookup.UnknownVersionError](got.Err)
 	switch {
@@ -241,7 +235,7 @@ func (a *Activities) readOwner(ctx context.Context, request *extensions.Request,
 	default:
 		request.Owner = got.Object
 		if a.Registry.SeesOwner(in.Desired.ID.Type()) {
-			a.addManaged(ctx, request.Owner, in.ReadSince)
+			a.addManaged(ctx, request.Owner, in.RequestedAt)
 		}
 	}
 	return nil

@@ -108,7 +108,7 @@ func TestCheckOwner(t *testing.T) {
 			if c.resource == "" {
 				c.resource = databaseText
 			}
-			got := local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: desired(t, c.resource, `{}`), Force: c.force})
+			got := local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: desired(t, c.resource, `{}`), PassFacts: PassFacts{Mandate: Mandate{Force: c.force}}})
 			want(t, got.Verdict, c.action, c.why, c.class, c.message...)
 			if got.OwnerAbsent != c.absent {
 				t.Errorf("%s: OwnerAbsent is %v", c.reason, got.OwnerAbsent)
@@ -160,7 +160,7 @@ func TestCheckOwnerReferences(t *testing.T) {
 		},
 		"ForcedToo": {
 			reason: "--force skips the check of the owner, not of the references",
-			given:  func(*world) {}, in: CheckOwnerInput{Force: true},
+			given:  func(*world) {}, in: CheckOwnerInput{PassFacts: PassFacts{Mandate: Mandate{Force: true}}},
 			action: resource.ActionBlock, why: resource.ReasonReferenceNotFound, waits: 2,
 		},
 		"Deleting": {

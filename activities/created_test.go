@@ -41,7 +41,7 @@ func TestCreateNotShown(t *testing.T) {
 			d := desired(t, account, start+c.properties+end)
 			d.APIVersion = "2023-05-01"
 			target := GetResourceInput{Target: d.Target()}
-			put, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), Create: true})
+			put, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, Kind: PutCreationAgain, ObservedAt: w.now()})
 			if put.Verdict.Stops() {
 				t.Fatalf("PUT: %+v", put.Verdict)
 			}

@@ -17,21 +17,14 @@ import (
 // DeleteResourceInput is the resource to delete.
 type DeleteResourceInput struct {
 	Desired resource.Desired `json:"desired"`
-	// Generation is that of Desired.
-	Generation int64 `json:"generation,omitempty"`
-	// StatedAt is when a user last stated the deletion or the spec, zero where the workflow
-	// does not know.
-	StatedAt time.Time `json:"statedAt,omitzero"`
+	PassFacts
 	// ETag is that of the read on which the decision is based, "" where it had none.
 	ETag string `json:"etag,omitempty"`
 	// SpecVersion is the api-version of the spec where the deletion replaced it in
 	// Desired, else "".
 	SpecVersion string `json:"specVersion,omitempty"`
 	// Order is the signed request, nil for one that is not signed.
-	Order    *resource.DeletionOrder `json:"order,omitempty"`
-	Repeated Repeated                `json:"repeated,omitzero"`
-	// Cause is set for workers with an audit trail.
-	Cause *Cause `json:"cause,omitempty"`
+	Order *resource.DeletionOrder `json:"order,omitempty"`
 }
 
 // DeleteResourceResult is the outcome of the DELETE.
@@ -80,7 +73,7 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	requests = withStatement(withSigned(forWrites(requests, a, in.Desired, in.Generation, heartbeat), signed), statementOf(in.Generation, in.StatedAt, true))
+	requests = withStatement(withSigned(forWrites(requests, a, in.Desired, in.Generation, heartbeat), signed), in.statement(true))
 	requests = withCause(withOrder(requests, in.SpecVersion, in.Order), in.Cause)
 	switch stop, err := a.checkTagBeforeDelete(requests, in); {
 	case err != nil:

@@ -44,7 +44,7 @@ func TestLaterResponsesShowNoSecret(t *testing.T) {
 			"an error of the activity has the code too", armsim.Fault{Method: http.MethodPut, Status: 500, Code: planted, Message: echoed, Count: 1},
 			func(t *testing.T, w *world) any {
 				t.Helper()
-				_, err := run(w, w.acts.PutResource, PutResourceInput{Desired: desired(t, thingText, secretThing), Uncompared: true})
+				_, err := run(w, w.acts.PutResource, PutResourceInput{Desired: desired(t, thingText, secretThing), Kind: PutUncompared})
 				if err == nil {
 					t.Error("the PUT has no error, want one that is retried")
 				}
@@ -55,7 +55,7 @@ func TestLaterResponsesShowNoSecret(t *testing.T) {
 			"the same for the error of an operation", armsim.Fault{Method: http.MethodTrace},
 			func(t *testing.T, w *world) any {
 				t.Helper()
-				put, err := run(w, w.acts.PutResource, PutResourceInput{Desired: desired(t, thingText, secretThing), Create: true})
+				put, err := run(w, w.acts.PutResource, PutResourceInput{Desired: desired(t, thingText, secretThing), Kind: PutCreationAgain})
 				must(t, err)
 				got, _ := finish(w, w.acts.PollOperation, PollOperationInput{
 					Target: desired(t, thingText, secretThing).WithSecrets().Target(), Token: put.Token, Expect: ExpectPresent,

@@ -69,7 +69,7 @@ func (a *Activities) errorVerdict(ctx context.Context, id resource.ID, apiVersio
 	case !isResponse:
 		return resource.Fail(resource.ReasonArmUnreachable, resource.RetrySlow, "ARM cannot be reached: "+secrets.Scrub(err.Error(), nil))
 	}
-	verdict := a.Registry.ClassifyFor(ctx, a.requestWithoutBody(resource.Desired{ID: id, APIVersion: apiVersion}, passFacts{}), failure)
+	verdict := a.Registry.ClassifyFor(ctx, a.requestWithoutBody(resource.Desired{ID: id, APIVersion: apiVersion}, PassFacts{}), failure)
 	verdict.Message = secrets.Scrub(verdict.Message, nil)
 	if failure.Class == arm.ClassConflict || failure.Class == arm.ClassThrottled {
 		verdict.Action = resource.ActionBlock

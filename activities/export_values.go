@@ -14,20 +14,15 @@ import (
 // ExportValuesInput is what to export. No value is part of it.
 type ExportValuesInput struct {
 	Desired resource.Desired `json:"desired"`
-	// Generation is that of Desired, Newest one that was applied since, 0 for none.
-	Generation int64 `json:"generation,omitempty"`
-	Newest     int64 `json:"newest,omitempty"`
-	// StatedAt is as in PreCheckInput.
-	StatedAt time.Time `json:"statedAt,omitzero"`
+	PassFacts
+	// Newest is a generation that was applied since, 0 for none.
+	Newest int64 `json:"newest,omitempty"`
 	// Due are the positions in Desired.Exports that are compared.
 	Due []int `json:"due"`
 	// Known are the exports of the passes before.
 	Known []Exported `json:"known,omitempty"`
 	// KeysDisabled is as in PostCheckResult.
-	KeysDisabled string   `json:"keysDisabled,omitempty"`
-	Repeated     Repeated `json:"repeated,omitzero"`
-	// Cause is set for workers with an audit trail.
-	Cause *Cause `json:"cause,omitempty"`
+	KeysDisabled string `json:"keysDisabled,omitempty"`
 }
 
 // Exported is what is remembered of an export, without the value.
@@ -90,7 +85,7 @@ func (a *Activities) ExportValues(ctx context.Context, in ExportValuesInput) (Ex
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	requests = withCause(withStatement(forWrites(requests, a, in.Desired, in.Generation, heartbeat), statementOf(in.Generation, in.StatedAt, false)), in.Cause)
+	requests = withCause(withStatement(forWrites(requests, a, in.Desired, in.Generation, heartbeat), in.statement(false)), in.Cause)
 	e := &exporting{
 		Activities: a, desired: in.Desired, keysDisabled: in.KeysDisabled, repeated: in.Repeated,
 		source: newExportSource(a, in.Desired), last: heartbeat.progress().lastAnswer,

@@ -58,10 +58,10 @@ func exportWorld(t *testing.T, change ...func(*setup)) (*world, ExportValuesInpu
 	w.put(accountText, `{"location":"westus2","kind":"StorageV2","sku":{"name":"Standard_LRS"},"properties":{}}`)
 	id, err := resource.ParseID(accountText)
 	must(t, err)
-	return w, ExportValuesInput{Generation: 1, Due: []int{0}, Desired: resource.Desired{
+	return w, ExportValuesInput{Due: []int{0}, Desired: resource.Desired{
 		ID: id, APIVersion: "2023-01-01", Name: "acc1", Body: []byte(`{"location":"westus2"}`), Policy: resource.PolicyManage,
 		Exports: []resource.Export{{To: exportTarget, From: resource.ExportSource{Action: "listKeys", Path: "keys[keyName=key1].value"}}},
-	}}
+	}, PassFacts: PassFacts{Generation: 1}}
 }
 
 // secret returns the versions of a secret of the vault kv.

@@ -50,7 +50,7 @@ func TestFreed(t *testing.T) {
 			if c.given != nil {
 				c.given(w)
 			}
-			in := CheckOwnerInput{Desired: desired(t, databaseText, `{}`), Force: c.force}
+			in := CheckOwnerInput{Desired: desired(t, databaseText, `{}`), PassFacts: PassFacts{Mandate: Mandate{Force: c.force}}}
 			for _, text := range c.held {
 				in.BlockedBy = append(in.BlockedBy, id(t, text))
 			}

@@ -21,7 +21,7 @@ func TestRequestedPassReadsAnew(t *testing.T) {
 	spec := desired(t, databaseText, `{}`)
 	spec.DependsOn = []resource.Reference{{ID: id(t, netText), APIVersion: "2023-08-15"}}
 	check := func(since time.Time) resource.Verdict {
-		return local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: spec, ReadSince: since}).Verdict
+		return local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: spec, PassFacts: PassFacts{Mandate: Mandate{RequestedAt: since}}}).Verdict
 	}
 	want(t, check(time.Time{}), resource.ActionBlock, resource.ReasonReconciliationBlocked, resource.RetrySlow)
 	must(t, w.sim.SetState(clusterText, "Succeeded", map[string]any{"state": "Running"}))
@@ -89,7 +89,7 @@ func TestPreCheckStatesAge(t *testing.T) {
 		t.Errorf("post-check: %+v, want the age and a try at the expiry", got)
 	}
 	// A user asks: the step reads anew what the link resolves, too.
-	in.ReadSince = w.now()
+	in.RequestedAt = w.now()
 	before := len(w.requests())
 	local(w, w.acts.PreCheck, in)
 	local(w, w.acts.PreCheck, in)

@@ -61,7 +61,7 @@ func TestGuardHeldDrops(t *testing.T) {
 				if !slices.Equal(got.Drops, c.names) || len(got.Differences) == 0 || p.puts != 1 {
 					t.Errorf("%s: drops %v, differences %v, %d PUTs", c.reason, got.Drops, got.Differences, p.puts)
 				}
-				late, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: p.spec, Memory: p.memory, ObservedAt: w.now(), Correction: true, HoldDrops: true})
+				late, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: p.spec, PassFacts: PassFacts{Mandate: Mandate{Correction: true}}, Memory: p.memory, ObservedAt: w.now()})
 				want(t, late.Verdict, resource.ActionBlock, resource.ReasonHeld, resource.RetryVerySlow, c.names...)
 				if late.Sent || late.Unknown || w.puts(c.id) != 1 {
 					t.Errorf("%s: set since the read: %+v", c.reason, late)

@@ -22,12 +22,12 @@ func TestGuardVaultNotPurged(t *testing.T) {
 		in     PutResourceInput
 		purges bool
 	}{
-		"first creation":        {reason: "the manifest requests it and Armature never saw the vault", in: PutResourceInput{Create: true, First: true}, purges: true},
-		"recreation":            {reason: "the vault existed", in: PutResourceInput{Create: true}},
-		"recreation, same":      {reason: "the spec was Ready", in: PutResourceInput{Create: true, Correction: true}},
+		"first creation":        {reason: "the manifest requests it and Armature never saw the vault", in: PutResourceInput{Kind: PutCreation}, purges: true},
+		"recreation":            {reason: "the vault existed", in: PutResourceInput{Kind: PutCreationAgain}},
+		"recreation, same":      {reason: "the spec was Ready", in: PutResourceInput{PassFacts: PassFacts{Mandate: Mandate{Correction: true}}, Kind: PutCreationAgain}},
 		"deleted since read":    {reason: "the pass read it", in: PutResourceInput{}},
-		"unknown outcome":       {reason: "an earlier PUT may have created it", in: PutResourceInput{Create: true, First: true, Reset: true}},
-		"first, read by a pass": {reason: "it existed when the pass read it", in: PutResourceInput{First: true}},
+		"unknown outcome":       {reason: "an earlier PUT may have created it", in: PutResourceInput{Kind: PutCreation, MaySent: true}},
+		"first, read by a pass": {reason: "it existed when the pass read it", in: PutResourceInput{}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestGuardVaultNotPurged(t *testing.T) {
 		w.put(vault, `{"location":"westus2"}`)
 		w.sim.Delete(vault)
 		d := desired(t, vault, `{"location":"westus2","properties":{"createMode":"purgeThenCreate"}}`)
-		got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), Create: true})
+		got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, Kind: PutCreationAgain, ObservedAt: w.now()})
 		want(t, got.Verdict, resource.ActionBlock, resource.ReasonHeld, resource.RetryVerySlow, "az keyvault recover --name x1")
 	})
 }
@@ -74,7 +74,7 @@ func TestGuardBudgetBeforeModifiers(t *testing.T) {
 	w.put(thingText, thingBody)
 	for _, tag := range []string{"a", "b"} {
 		d := desired(t, thingText, `{"location":"westus2","tags":{"a":"`+tag+`"}}`)
-		put, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), Correction: true, Token: tag})
+		put, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, PassFacts: PassFacts{Mandate: Mandate{Correction: true}}, ObservedAt: w.now(), Token: tag})
 		if tag == "b" {
 			want(t, put.Verdict, resource.ActionBlock, resource.ReasonHeld, resource.RetrySlow)
 		}
@@ -104,11 +104,11 @@ func TestPurposeOfPut(t *testing.T) {
 		in     PutResourceInput
 		want   extensions.Purpose
 	}{
-		"creation":   {reason: "never seen before", in: PutResourceInput{Create: true, First: true}, want: extensions.PurposeCreation},
-		"recreation": {reason: "seen before", in: PutResourceInput{Create: true}, want: extensions.PurposeRecreation},
+		"creation":   {reason: "never seen before", in: PutResourceInput{Kind: PutCreation}, want: extensions.PurposeCreation},
+		"recreation": {reason: "seen before", in: PutResourceInput{Kind: PutCreationAgain}, want: extensions.PurposeRecreation},
 		"update":     {reason: "the spec is new", exists: true, want: extensions.PurposeUpdate},
-		"correction": {reason: "the spec was Ready", exists: true, in: PutResourceInput{Correction: true}, want: extensions.PurposeCorrection},
-		"adopted":    {reason: "another tool created it since the read", exists: true, in: PutResourceInput{Create: true, First: true}, want: extensions.PurposeUpdate},
+		"correction": {reason: "the spec was Ready", exists: true, in: PutResourceInput{PassFacts: PassFacts{Mandate: Mandate{Correction: true}}}, want: extensions.PurposeCorrection},
+		"adopted":    {reason: "another tool created it since the read", exists: true, in: PutResourceInput{Kind: PutCreation}, want: extensions.PurposeUpdate},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -119,10 +119,9 @@ func TestPurposeOfPut(t *testing.T) {
 			})
 			w.put(groupText, `{"location":"westus2"}`)
 			if c.exists {
-				w.put(thingText, thingBody)
+				w.put(thingText, `{"location":"westus2","tags":{"a":"b"},"properties":{"size":100}}`)
 			}
 			c.in.Desired, c.in.ObservedAt = desired(t, thingText, thingBody), w.now()
-			c.in.Uncompared = true
 			got, _ := finish(w, w.acts.PutResource, c.in)
 			if len(seen) != 1 || seen[0] != c.want {
 				t.Errorf("%s: purposes %v, want %s; %+v", c.reason, seen, c.want, got.Verdict)

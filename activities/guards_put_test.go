@@ -62,7 +62,7 @@ func TestGuardChildren(t *testing.T) {
 				for _, child := range []string{"own", "first", "second"} {
 					w.put(c.parent+"/"+c.child+"/"+child, `{"properties":{}}`)
 				}
-				in := PutResourceInput{Desired: desired(t, c.parent, body), ObservedAt: w.now(), Uncompared: true}
+				in := PutResourceInput{Desired: desired(t, c.parent, body), Kind: PutUncompared, ObservedAt: w.now()}
 				in.Desired.APIVersion = "2022-01-01" // before ARM itself kept what a body leaves out
 				read, _ := finish(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: in.Desired.ID, APIVersion: in.Desired.APIVersion}})
 				checked := local(w, w.acts.PreCheck, PreCheckInput{Desired: in.Desired, Observed: read.Observed, Applied: true})
@@ -102,7 +102,7 @@ func TestGuardRemovedChildren(t *testing.T) {
 	}
 	must(t, w.sim.Patch(networkText+"/subnets/leaving", map[string]any{"properties": map[string]any{"provisioningState": "Deleting"}}))
 	before := json.RawMessage(`{"location":"westus2","properties":{"subnets":[` + own + `,` + old + `]}}`)
-	in := PutResourceInput{Desired: desired(t, networkText, string(before)), ObservedAt: w.now(), Uncompared: true}
+	in := PutResourceInput{Desired: desired(t, networkText, string(before)), Kind: PutUncompared, ObservedAt: w.now()}
 	in.Memory = local(w, w.acts.PostCheck, PostCheckInput{Desired: in.Desired, Observed: before, Put: true}).Memory
 	in.Desired.Body = json.RawMessage(`{"location":"westus2","properties":{"subnets":[` + own + `]}}`)
 	if got, _ := finish(w, w.acts.PutResource, in); !got.Sent {
@@ -313,7 +313,7 @@ func TestGuardDisappearedSinceRead(t *testing.T) {
 			w.put(groupText, `{"location":"westus2"}`)
 			d := desired(t, thingText, thingBody)
 			d.Recreate, d.Adopt = c.recreate, c.adopt
-			got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), Reset: c.reset})
+			got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), MaySent: c.reset})
 			if n := w.puts(thingText); n != c.puts || got.Sent != (c.puts > 0) {
 				t.Errorf("%s: %d PUTs, %+v", c.reason, n, got)
 			}
@@ -335,7 +335,7 @@ func TestGuardAdoptNever(t *testing.T) {
 	d := desired(t, thingText, thingBody)
 	d.Adopt = resource.AdoptNever
 	w.put(thingText, `{"location":"westus2","tags":{"theirs":"x"}}`)
-	put, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), Create: true})
+	put, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, Kind: PutCreationAgain, ObservedAt: w.now()})
 	if put.Sent || w.puts(thingText) != 0 {
 		t.Errorf("a resource of another tool was written: %+v", put.Verdict)
 	}
@@ -385,7 +385,7 @@ func TestGuardCreatedSinceRead(t *testing.T) {
 			}
 			d := desired(t, thingText, thingBody)
 			d.Adopt = c.adopt
-			got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), Create: true})
+			got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, Kind: PutCreationAgain, ObservedAt: w.now()})
 			if n := w.puts(thingText); n != c.puts || got.Sent != (c.puts > 0) {
 				t.Errorf("%s: %d PUTs, %+v", c.reason, n, got)
 			}
@@ -408,13 +408,13 @@ func TestGuardStoppedSinceRead(t *testing.T) {
 	must(t, w.sim.Patch(gateway, stopAt("properties.operationalState")))
 	d := desired(t, gateway, `{"location":"westus2","tags":{"a":"1"},"properties":{}}`)
 	for _, uncompared := range []bool{false, true} {
-		got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), Uncompared: uncompared})
+		got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, Kind: kindIf(uncompared, PutUncompared, PutChange), ObservedAt: w.now()})
 		want(t, got.Verdict, resource.ActionBlock, resource.ReasonStopped, resource.RetryVerySlow, "after this pass read it", "operationalState")
 		if w.puts(gateway) != 0 || got.Sent || got.Unknown {
 			t.Errorf("uncompared %t: %d PUTs of a stopped resource, %+v", uncompared, w.puts(gateway), got)
 		}
 	}
-	if got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), Force: true}); !got.Sent {
+	if got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, PassFacts: PassFacts{Mandate: Mandate{Force: true}}, ObservedAt: w.now()}); !got.Sent {
 		t.Errorf("with --force: %+v", got.Verdict)
 	}
 }

@@ -97,7 +97,7 @@ func TestGuardRecreationByType(t *testing.T) {
 		}
 		for name, change := range map[string]func(*PreCheckInput){
 			"recreate: always":  func(in *PreCheckInput) { in.Desired.Recreate = resource.RecreateAlways },
-			"approved":          func(in *PreCheckInput) { in.Approved = true },
+			"approved":          func(in *PreCheckInput) { in.Approved.Recreation = true },
 			"never seen before": func(in *PreCheckInput) { in.Existed = false },
 		} {
 			if got := check(resourceType, change); got.Action != resource.ActionProceed || !got.Create {
@@ -149,7 +149,7 @@ func (w *world) recreateAll(specs []resource.Desired, change func(*PutResourceIn
 	for _, d := range specs {
 		pre := local(w, w.acts.PreCheck, PreCheckInput{Desired: d, Existed: true, Applied: true})
 		want(w.t, pre.Verdict, resource.ActionProceed, resource.ReasonDisappeared, pre.Verdict.Class)
-		in := PutResourceInput{Desired: d, ObservedAt: w.now(), Create: true, Existed: true, Correction: true, Token: "1.1.0"}
+		in := PutResourceInput{Desired: d, PassFacts: PassFacts{Mandate: Mandate{Correction: true}}, Kind: PutRecreation, ObservedAt: w.now(), Token: "1.1.0"}
 		change(&in)
 		got, _ := finish(w, w.acts.PutResource, in)
 		if got.Sent {
@@ -188,7 +188,7 @@ func TestGuardDisappearanceBudget(t *testing.T) {
 	if sent, _ := w.recreateAll(specs[:1], nothing); sent != 1 {
 		t.Error("a retry of a granted PUT was charged again")
 	}
-	if sent, _ := w.recreateAll(specs[5:10], func(in *PutResourceInput) { in.Approved = true }); sent != 5 {
+	if sent, _ := w.recreateAll(specs[5:10], func(in *PutResourceInput) { in.Approved.Recreation = true }); sent != 5 {
 		t.Errorf("%d of 5 approved ones were remade", sent)
 	}
 	w.advance(61 * time.Minute)
@@ -208,19 +208,19 @@ func TestGuardDisappearanceBudgetCounts(t *testing.T) {
 		in     PutResourceInput
 		asks   bool
 	}{
-		"deleted before the pass":  {reason: "a read of this workflow showed it", in: PutResourceInput{Create: true, Existed: true}, asks: true},
+		"deleted before the pass":  {reason: "a read of this workflow showed it", in: PutResourceInput{Kind: PutRecreation}, asks: true},
 		"deleted during the pass":  {reason: "the pass read it", in: PutResourceInput{}, asks: true},
-		"first creation":           {reason: "it never existed", in: PutResourceInput{Create: true, First: true}},
-		"creation that failed":     {reason: "a PUT was sent and nothing was made", in: PutResourceInput{Create: true}},
-		"approved by a user":       {reason: "a user requested it", in: PutResourceInput{Create: true, Existed: true, Approved: true}},
-		"read, adopted, and in it": {reason: "an update of what exists", in: PutResourceInput{Existed: true, Uncompared: true}},
+		"first creation":           {reason: "it never existed", in: PutResourceInput{Kind: PutCreation}},
+		"creation that failed":     {reason: "a PUT was sent and nothing was made", in: PutResourceInput{Kind: PutCreationAgain}},
+		"approved by a user":       {reason: "a user requested it", in: PutResourceInput{PassFacts: PassFacts{Mandate: Mandate{Approved: Approvals{Recreation: true}}}, Kind: PutRecreation}},
+		"read, adopted, and in it": {reason: "an update of what exists", in: PutResourceInput{Kind: PutUncompared}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, func(s *setup) { s.options.DisappearanceBudget = 5 })
 			w.put(groupText, `{"location":"westus2"}`)
-			if c.in.Uncompared {
+			if c.in.Kind == PutUncompared {
 				w.put(thingText, thingBody)
 			}
 			c.in.Desired, c.in.ObservedAt = desired(t, thingText, thingBody), w.now()
@@ -244,10 +244,10 @@ func TestGuardBudgetUnknown(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, func(s *setup) { s.options.DisappearanceBudget, s.options.PutBudget = 5, 5 })
 			w.put(groupText, `{"location":"westus2"}`)
-			in := PutResourceInput{Desired: desired(t, thingText, thingBody), Create: true, Existed: true}
+			in := PutResourceInput{Desired: desired(t, thingText, thingBody), Kind: PutRecreation}
 			if correction {
 				w.put(thingText, thingBody)
-				in = PutResourceInput{Desired: in.Desired, Existed: true, Uncompared: true, Correction: true}
+				in = PutResourceInput{Desired: in.Desired, PassFacts: PassFacts{Mandate: Mandate{Correction: true}}, Kind: PutUncompared}
 			}
 			in.ObservedAt = w.now()
 			w.fleet.budgetErr = errors.New("Temporal is away")
@@ -271,7 +271,7 @@ func TestGuardBudgetNamesOwners(t *testing.T) {
 	subnet := groupText + "/providers/Microsoft.Network/virtualNetworks/net/subnets/a"
 	w.put(groupText+"/providers/Microsoft.Network/virtualNetworks/net", `{"location":"westus2","properties":{"addressSpace":{"addressPrefixes":["10.0.0.0/8"]}}}`)
 	d := desired(t, subnet, `{"properties":{"addressPrefix":"10.0.0.0/24"}}`)
-	got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), Create: true, Existed: true})
+	got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, Kind: PutRecreation, ObservedAt: w.now()})
 	if !got.Sent || len(w.fleet.asked) != 1 {
 		t.Fatalf("asked %v: %+v", w.fleet.asked, got.Verdict)
 	}

@@ -54,7 +54,7 @@ func TestGuardSignatures(t *testing.T) {
 			w.put(groupText, `{"location":"westus2"}`)
 			signed, err := signatures(w).Spec(desired(t, thingText, plannedBody))
 			must(t, err)
-			put, err := run(w, w.acts.PutResource, PutResourceInput{Desired: c.forge(w, signed), ObservedAt: w.now(), Create: true, First: true})
+			put, err := run(w, w.acts.PutResource, PutResourceInput{Desired: c.forge(w, signed), Kind: PutCreation, ObservedAt: w.now()})
 			must(t, err)
 			if written := w.puts(thingText) == 1; written != (c.why == "") || put.Sent != written {
 				t.Errorf("%s: written %v, %+v", c.reason, written, put.Verdict)

@@ -121,7 +121,7 @@ func TestGuardPutBudget(t *testing.T) {
 	w := newWorld(t, func(s *setup) { s.options.PutBudget = 2 })
 	w.put(thingText, thingBody)
 	correct := func(tag string, correction bool) PutResourceResult {
-		in := PutResourceInput{Desired: desired(t, thingText, `{"location":"westus2","tags":{"a":"`+tag+`"}}`), ObservedAt: w.now(), Correction: correction, Token: tag}
+		in := PutResourceInput{Desired: desired(t, thingText, `{"location":"westus2","tags":{"a":"`+tag+`"}}`), PassFacts: PassFacts{Mandate: Mandate{Correction: correction}}, ObservedAt: w.now(), Token: tag}
 		result, _ := finish(w, w.acts.PutResource, in)
 		return result
 	}
@@ -135,7 +135,7 @@ func TestGuardPutBudget(t *testing.T) {
 	if got.Verdict.RetryAfter != time.Hour || got.Sent || got.Unknown {
 		t.Errorf("result %+v, want nothing sent and a try in an hour", got)
 	}
-	asked := PutResourceInput{Desired: desired(t, thingText, `{"location":"westus2","tags":{"a":"asked"}}`), ObservedAt: w.now(), Correction: true, Requested: true, Token: "asked"}
+	asked := PutResourceInput{Desired: desired(t, thingText, `{"location":"westus2","tags":{"a":"asked"}}`), PassFacts: PassFacts{Mandate: Mandate{RequestedAt: w.now(), Correction: true}}, ObservedAt: w.now(), Token: "asked"}
 	if got, _ := finish(w, w.acts.PutResource, asked); !got.Sent {
 		t.Errorf("a correction that a user requested was stopped: %+v", got.Verdict)
 	}
@@ -240,7 +240,7 @@ func mergedPut(t *testing.T, create bool) {
 	w.put(thingText, `{"location":"westus2","properties":{"size":"small","count":3}}`)
 	d := desired(t, thingText, `{"location":"westus2","properties":{"size":"large"}}`)
 	d.Put = resource.PutMerge
-	result, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), Create: create})
+	result, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, Kind: kindIf(create, PutCreationAgain, PutChange), ObservedAt: w.now()})
 	if !result.Sent || header == "" {
 		t.Fatalf("If-Match is %q: %+v", header, result.Verdict)
 	}
@@ -324,6 +324,6 @@ func (w *world) wholePass(d resource.Desired, correction bool) resource.Verdict 
 	if checked.Verdict.Action != resource.ActionProceed {
 		return checked.Verdict
 	}
-	put, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), Create: checked.Verdict.Create, Existed: true, Correction: correction, Token: fmt.Sprint(len(w.sim.Writes()))})
+	put, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, PassFacts: PassFacts{Mandate: Mandate{Correction: correction}}, Kind: kindIf(checked.Verdict.Create, PutRecreation, PutChange), ObservedAt: w.now(), Token: fmt.Sprint(len(w.sim.Writes()))})
 	return put.Verdict
 }

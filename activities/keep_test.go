@@ -32,7 +32,7 @@ func (p *passRunner) pass() resource.Verdict {
 	if got.Verdict.Stops() {
 		return got.Verdict
 	}
-	in := PreCheckInput{Desired: p.spec, Observed: got.Observed, Memory: p.memory, Applied: p.puts > 0, Existed: p.puts > 0, ExistenceOnly: got.ExistenceOnly, HoldDrops: p.holdsDrops()}
+	in := PreCheckInput{Desired: p.spec, PassFacts: p.facts(), Observed: got.Observed, Memory: p.memory, Applied: p.puts > 0, Existed: p.puts > 0, ExistenceOnly: got.ExistenceOnly}
 	if p.accepted != nil {
 		in.AcceptedAt = p.accepted.At
 	}
@@ -66,7 +66,7 @@ func (p *passRunner) write(pre resource.Verdict, got GetResourceResult) *resourc
 	p.t.Helper()
 	p.fresh()
 	put, _ := finish(p.world, p.acts.PutResource, PutResourceInput{
-		Desired: p.spec, Memory: p.memory, ObservedAt: got.ReadAt, Create: pre.Create, First: p.puts == 0 && pre.Create, Correction: p.puts > 0, HoldDrops: p.holdsDrops(),
+		Desired: p.spec, PassFacts: p.facts(), Kind: kindIf(pre.Create, kindIf(p.puts == 0, PutCreation, PutCreationAgain), PutChange), Memory: p.memory, ObservedAt: got.ReadAt,
 		OperationRefusal: p.refusal,
 	})
 	if put.Sent || put.Memory != nil {
@@ -92,8 +92,10 @@ func (p *passRunner) write(pre resource.Verdict, got GetResourceResult) *resourc
 	return nil
 }
 
-// holdsDrops is as State.holdsDrops of package workflows.
-func (p *passRunner) holdsDrops() bool { return p.puts > 0 && !p.approved }
+// facts returns the facts of the next pass.
+func (p *passRunner) facts() PassFacts {
+	return PassFacts{Mandate: Mandate{Correction: p.puts > 0, Approved: Approvals{Drops: p.approved}}}
+}
 
 func (p *passRunner) target() resource.Target {
 	return resource.Target{ID: p.spec.ID, APIVersion: p.spec.APIVersion}

@@ -19,12 +19,12 @@ const maxTaskAge = 6 * time.Second
 // forChecks returns the context of a local activity whose links may write. now is the time of
 // the workflow: that at which its workflow task began. Without it, of an older workflow, they
 // may only post.
-func (a *Activities) forChecks(ctx context.Context, desired resource.Desired, facts passFacts, now time.Time) context.Context {
-	ctx = forWrites[putProgress](ctx, a, desired, facts.generation, nil)
+func (a *Activities) forChecks(ctx context.Context, desired resource.Desired, facts PassFacts, now time.Time) context.Context {
+	ctx = forWrites[putProgress](ctx, a, desired, facts.Generation, nil)
 	if step, ok := ctx.Value(writeStepKey{}).(*writeStep); ok {
-		step.unrequested, step.taskStarted = facts.unrequested, now
+		step.unrequested, step.taskStarted = facts.Unrequested(), now
 	}
-	return withStatement(ctx, statementOf(facts.generation, facts.statedAt, false))
+	return withStatement(ctx, facts.statement(false))
 }
 
 // withUnrequested returns the context of a step whose pass no user requested.

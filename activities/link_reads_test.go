@@ -18,7 +18,7 @@ func TestGetWithin(t *testing.T) {
 	spec := desired(t, childText, thingBody)
 	var since time.Time
 	get := func(maxAge time.Duration) (arm.Response, error) {
-		request := w.acts.requestWithoutBody(spec, passFacts{readSince: since})
+		request := w.acts.requestWithoutBody(spec, PassFacts{Mandate: Mandate{RequestedAt: since}})
 		return request.Client.GetWithin(t.Context(), id(t, netText), "2023-08-15", maxAge)
 	}
 	steps := []struct {
@@ -70,7 +70,7 @@ func TestGetWithinShowsItsAge(t *testing.T) {
 	w := newWorld(t)
 	w.put(netText, thingBody)
 	for range 2 {
-		request := w.acts.requestWithoutBody(desired(t, childText, thingBody), passFacts{})
+		request := w.acts.requestWithoutBody(desired(t, childText, thingBody), PassFacts{})
 		_, err := request.Client.GetWithin(t.Context(), id(t, netText), "2023-08-15", time.Minute)
 		must(t, err)
 		got := readerOf(request).withAge(resource.Block(resource.ReasonReconciliationBlocked, "busy"), nil)

@@ -155,15 +155,15 @@ func (lw *linkWorld) step() resource.Verdict {
 	case atOwnerCheck:
 		return local(lw.world, lw.acts.CheckOwner, CheckOwnerInput{Desired: lw.spec}).Verdict
 	case atPreCheck:
-		return local(lw.world, lw.acts.PreCheck, PreCheckInput{Desired: lw.spec, Observed: observed, Generation: 3, Now: lw.now()}).Verdict
+		return local(lw.world, lw.acts.PreCheck, PreCheckInput{Desired: lw.spec, PassFacts: PassFacts{Generation: 3}, Observed: observed, Now: lw.now()}).Verdict
 	case atModifier:
-		got, _ := finish(lw.world, lw.acts.PutResource, PutResourceInput{Desired: lw.spec, Generation: 3, Uncompared: true, ObservedAt: lw.now()})
+		got, _ := finish(lw.world, lw.acts.PutResource, PutResourceInput{Desired: lw.spec, PassFacts: PassFacts{Generation: 3}, Kind: PutUncompared, ObservedAt: lw.now()})
 		return got.Verdict
 	case atDeleter:
-		got, _ := finish(lw.world, lw.acts.DeleteResource, DeleteResourceInput{Desired: lw.spec, Generation: 3})
+		got, _ := finish(lw.world, lw.acts.DeleteResource, DeleteResourceInput{Desired: lw.spec, PassFacts: PassFacts{Generation: 3}})
 		return got.Verdict
 	}
-	return local(lw.world, lw.acts.PostCheck, PostCheckInput{Desired: lw.spec, Observed: observed, Generation: 3, Now: lw.now()}).Verdict
+	return local(lw.world, lw.acts.PostCheck, PostCheckInput{Desired: lw.spec, PassFacts: PassFacts{Generation: 3}, Observed: observed, Now: lw.now()}).Verdict
 }
 
 // written returns the writes that the network got.
@@ -211,7 +211,7 @@ func TestBlockedLinkWritesOnce(t *testing.T) {
 	lw := newLinkWorld(t, atPreCheck, http.MethodPut)
 	lw.link.block = "wait for it"
 	verdict := local(lw.world, lw.acts.PreCheck, PreCheckInput{
-		Desired: lw.spec, Observed: []byte(thingBody), Generation: 3, Now: lw.now(), ReadSince: lw.now(),
+		Desired: lw.spec, PassFacts: PassFacts{Generation: 3, Mandate: Mandate{RequestedAt: lw.now()}}, Observed: []byte(thingBody), Now: lw.now(),
 	}).Verdict
 	if n := len(lw.written()); n != 1 || verdict.Action != resource.ActionBlock || !strings.Contains(verdict.Message, "an extension sent PUT of n1") {
 		t.Errorf("%d writes, verdict %+v; want one write that the verdict names", n, verdict)
@@ -359,7 +359,7 @@ func TestGuardLinkWritesOfReaders(t *testing.T) {
 func TestGuardLinkWritesAreBudgeted(t *testing.T) {
 	t.Parallel()
 	lw := newLinkWorld(t, atPreCheck, http.MethodPatch, func(s *setup) { s.options.PutBudget = 1 })
-	in := PreCheckInput{Desired: lw.spec, Observed: []byte(thingBody), Now: lw.now(), Unrequested: true}
+	in := PreCheckInput{Desired: lw.spec, PassFacts: PassFacts{Mandate: Mandate{Correction: true}}, Observed: []byte(thingBody), Now: lw.now()}
 	if got := local(lw.world, lw.acts.PreCheck, in).Verdict; lw.failed != nil {
 		t.Fatalf("within the budget: %+v", got)
 	}
@@ -372,7 +372,7 @@ func TestGuardLinkWritesAreBudgeted(t *testing.T) {
 	if len(other.written()) > 0 {
 		t.Error("it was sent beyond the budget")
 	}
-	in.Unrequested = false
+	in.Correction = false
 	if local(other.world, other.acts.PreCheck, in); other.failed != nil {
 		t.Errorf("a user requested the pass: %v", other.failed)
 	}

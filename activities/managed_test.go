@@ -87,7 +87,7 @@ func TestChecksSeeTheReadyCondition(t *testing.T) {
 			w.fleet.err = c.err
 			spec := desired(t, childText, thingBody)
 			spec.Labels = map[string]string{"stack": "test"}
-			got := local(w, w.acts.PreCheck, PreCheckInput{Desired: spec, Generation: 7}).Verdict
+			got := local(w, w.acts.PreCheck, PreCheckInput{Desired: spec, PassFacts: PassFacts{Generation: 7}}).Verdict
 			if got.Action != c.want || !strings.Contains(got.Message, c.message) {
 				t.Fatalf("%s: %+v, want %s %q", c.reason, got, c.want, c.message)
 			}
@@ -118,7 +118,7 @@ func TestManagedStateIsShared(t *testing.T) {
 	check := func(n int, changes ...Change) resource.Verdict {
 		spec := desired(t, parentText+"/children/c"+string(rune('a'+n)), thingBody)
 		spec.WaitFor = resource.WaitForReady
-		return local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: spec, Changes: changes}).Verdict
+		return local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: spec, PassFacts: PassFacts{Changes: changes}}).Verdict
 	}
 	for n := range 20 {
 		want(t, check(n), resource.ActionBlock, resource.ReasonWaitingForOwner, resource.RetryFast, "is not Ready in Armature")
@@ -182,7 +182,7 @@ func TestWaitFor(t *testing.T) {
 			case "dependsOn":
 				spec.DependsOn = reference
 			}
-			in := CheckOwnerInput{Desired: spec, Deleting: c.deleting, Force: c.force}
+			in := CheckOwnerInput{Desired: spec, PassFacts: PassFacts{Mandate: Mandate{Force: c.force}}, Deleting: c.deleting}
 			got := local(w, w.acts.CheckOwner, in).Verdict
 			if got.Action != c.want || got.Reason != c.why && c.why != "" {
 				t.Fatalf("%s: %+v, want %s %s", c.reason, got, c.want, c.why)

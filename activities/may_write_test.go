@@ -23,7 +23,7 @@ func TestGuardFence(t *testing.T) {
 	put := func(change func(*PutResourceInput)) step {
 		return func(w *world) (resource.Verdict, int) {
 			w.put(thingText, `{"location":"westus2","properties":{"size":1}}`)
-			in := PutResourceInput{Desired: desired(w.t, thingText, `{"location":"westus2","properties":{"size":2}}`), Generation: 3, ObservedAt: w.now()}
+			in := PutResourceInput{Desired: desired(w.t, thingText, `{"location":"westus2","properties":{"size":2}}`), PassFacts: PassFacts{Generation: 3}, ObservedAt: w.now()}
 			change(&in)
 			got, _ := finish(w, w.acts.PutResource, in)
 			return got.Verdict, 1
@@ -34,7 +34,7 @@ func TestGuardFence(t *testing.T) {
 		"PATCH": put(func(in *PutResourceInput) { in.Desired.Put = resource.PutPatch }),
 		"DELETE": func(w *world) (resource.Verdict, int) {
 			w.put(thingText, `{"location":"westus2"}`)
-			got, _ := finish(w, w.acts.DeleteResource, DeleteResourceInput{Desired: desired(w.t, thingText, `{}`), Generation: 3})
+			got, _ := finish(w, w.acts.DeleteResource, DeleteResourceInput{Desired: desired(w.t, thingText, `{}`), PassFacts: PassFacts{Generation: 3}})
 			if got.Verdict.Stops() && !got.Unsent {
 				w.t.Error("a DELETE that was not sent counts as sent")
 			}
@@ -48,7 +48,7 @@ func TestGuardFence(t *testing.T) {
 			must(w.t, err)
 			w.fleet.confirmed = nil
 			w.advance(time.Minute)
-			got, _ := finish(w, w.acts.PurgeResource, PurgeResourceInput{Desired: spec, Generation: 3, Since: w.now()})
+			got, _ := finish(w, w.acts.PurgeResource, PurgeResourceInput{Desired: spec, PassFacts: PassFacts{Generation: 3}, Since: w.now()})
 			if got.Sent != (w.fleet.confirm == nil) {
 				w.t.Errorf("the purge counts as sent: %t", got.Sent)
 			}
@@ -117,7 +117,7 @@ func TestGuardFence(t *testing.T) {
 func TestGuardOldGeneration(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	in := PutResourceInput{Desired: desired(t, thingText, `{"location":"westus2"}`), Generation: 3, Newest: 5, Create: true, First: true, Reset: true, ObservedAt: w.now()}
+	in := PutResourceInput{Desired: desired(t, thingText, `{"location":"westus2"}`), PassFacts: PassFacts{Generation: 3}, Kind: PutCreation, Newest: 5, MaySent: true, ObservedAt: w.now()}
 	got, _ := finish(w, w.acts.PutResource, in)
 	want(t, got.Verdict, resource.ActionBlock, resource.ReasonSuperseded, resource.RetryFast, "generation 5 was applied before generation 3")
 	if requests := w.requests(); len(requests) > 0 || !got.Unknown {
@@ -132,7 +132,7 @@ func TestNothingIsConfirmedWithoutWrite(t *testing.T) {
 	w := newWorld(t)
 	w.put(groupText, `{"location":"westus2"}`)
 	w.put(thingText, `{"location":"westus2"}`)
-	got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: desired(t, thingText, `{"location":"westus2"}`), Generation: 1, ObservedAt: w.now()})
+	got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: desired(t, thingText, `{"location":"westus2"}`), PassFacts: PassFacts{Generation: 1}, ObservedAt: w.now()})
 	if !got.Done || len(w.fleet.confirmed) != 0 {
 		t.Errorf("%+v after %d questions, want none", got, len(w.fleet.confirmed))
 	}

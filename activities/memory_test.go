@@ -147,7 +147,7 @@ func TestPutResourceForcesAContestedPath(t *testing.T) {
 				p.post(thingBody, true, p.pre(foreign).Differences)
 			}
 			w.put(thingText, foreign)
-			in.Create, in.Force, in.Memory = false, force, p.memory
+			in.Kind, in.Force, in.Memory = PutChange, force, p.memory
 			got, err := run(w, w.acts.PutResource, in)
 			must(t, err)
 			if got.Sent != force {
@@ -205,7 +205,7 @@ func TestBaselineOfASecretRotatedDuringPut(t *testing.T) {
 	is := func(value string) { must(t, os.WriteFile(filepath.Join(folder, "password"), []byte(value), 0o600)) }
 	send := func() PutResourceResult {
 		t.Helper()
-		got, err := run(p.world, p.acts.PutResource, PutResourceInput{Desired: p.desired, Create: true, ObservedAt: p.now()})
+		got, err := run(p.world, p.acts.PutResource, PutResourceInput{Desired: p.desired, Kind: PutCreationAgain, ObservedAt: p.now()})
 		must(t, err)
 		p.leaks(planted, got)
 		if !got.Sent || len(got.Secrets) != 1 {

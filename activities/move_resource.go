@@ -172,7 +172,7 @@ func (m *moving) carry(ctx context.Context, result *MoveResourceResult) error {
 	defer cancel()
 	checked, _ := m.preCheck(checks, PreCheckInput{
 		Desired: desired, Observed: m.got.Observed, Memory: m.memory.Memory, Applied: m.memory.Applied, Existed: true,
-	}, passFacts{})
+	})
 	verdict := checked.Verdict
 	if verdict.Action == resource.ActionProceed {
 		result.Carried.Paused, result.Differences = true, verdict.Differences

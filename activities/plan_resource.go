@@ -153,7 +153,7 @@ func (p *planning) compare(ctx, requests context.Context) (PlanResourceResult, e
 		Desired: desired, Observed: got.Observed, Memory: p.memory.Memory, Applied: p.memory.Applied, Existed: p.memory.Existed,
 		ExistenceOnly: got.ExistenceOnly,
 		Moved:         got.Moved, Identity: p.memory.Identity,
-	}, passFacts{})
+	})
 	verdict := checked.Verdict
 	if verdict.Action == resource.ActionBlock && verdict.Reason == resource.ReasonReferenceNotReady && len(p.after) > 0 {
 		// The value of a $ref is known once its resource is created.
@@ -169,7 +169,7 @@ func (p *planning) checkOwner(ctx context.Context) (verdict resource.Verdict, ow
 	ctx, cancel := context.WithTimeout(ctx, lookup.Timeout)
 	defer cancel()
 	in := CheckOwnerInput{Desired: p.in.Desired}
-	request := p.requestWithoutBody(in.Desired, passFacts{})
+	request := p.requestWithoutBody(in.Desired, PassFacts{})
 	if stop := p.readOwner(ctx, &request, in); stop != nil {
 		if stop.Reason == resource.ReasonWaitingForOwner && p.isPlanned(in.Desired.Owner) {
 			p.after = append(p.after, in.Desired.Owner)
@@ -192,7 +192,7 @@ func (p *planning) checkOwner(ctx context.Context) (verdict resource.Verdict, ow
 		}
 		request.References = append(request.References, reference)
 	}
-	return p.waitForReadyOwner(ctx, p.Registry.CheckOwner(ctx, request), in.Desired, in.ReadSince), false
+	return p.waitForReadyOwner(ctx, p.Registry.CheckOwner(ctx, request), in.Desired, in.RequestedAt), false
 }
 
 // reread reads a resource that a cached reading shows as absent, unless that is

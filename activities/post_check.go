@@ -16,10 +16,9 @@ import (
 // PostCheckInput is what the last read of the pass showed.
 type PostCheckInput struct {
 	Desired resource.Desired `json:"desired"`
-	// Generation is that of Desired.
-	Generation int64           `json:"generation,omitempty"`
-	Observed   json.RawMessage `json:"observed,omitempty"`
-	Memory     json.RawMessage `json:"baseline,omitempty"`
+	PassFacts
+	Observed json.RawMessage `json:"observed,omitempty"`
+	Memory   json.RawMessage `json:"baseline,omitempty"`
 	// Put is set when this pass wrote the resource, or verifies an AcceptedPut;
 	// Differences are the reasons.
 	// Adopted is set with it when nothing was written: the differences are to stay.
@@ -32,12 +31,6 @@ type PostCheckInput struct {
 	Secrets map[string]string `json:"secrets,omitempty"`
 	// Identity is what the workflow remembers.
 	Identity resource.Identity `json:"identity,omitempty"`
-	// Changes and ReadSince are as in CheckOwnerInput.
-	Changes   []Change  `json:"changes,omitempty"`
-	ReadSince time.Time `json:"readSince,omitzero"`
-	// StatedAt and Unrequested are as in PreCheckInput.
-	StatedAt    time.Time `json:"statedAt,omitzero"`
-	Unrequested bool      `json:"unrequested,omitempty"`
 	// Now is the time of the workflow.
 	Now time.Time `json:"now,omitzero"`
 }
@@ -64,7 +57,7 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 	ctx = a.atServerTime(withCredential(ctx, in.Desired.Credential, in.Desired.ID), in.Now)
 	ctx, cancel := context.WithTimeout(withRunID(ctx), lookup.Timeout)
 	defer cancel()
-	facts := passFacts{generation: in.Generation, statedAt: in.StatedAt, readSince: sharedSince(in.ReadSince), unrequested: in.Unrequested}
+	facts := in.shared()
 	ctx = a.forChecks(ctx, in.Desired, facts, in.Now)
 	a.noteChanges(in.Changes)
 	defer a.bodies.Drop(in.Desired.Body, in.Observed)

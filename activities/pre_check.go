@@ -22,8 +22,7 @@ type PreCheckInput struct {
 	Observed json.RawMessage  `json:"observed,omitempty"`
 	// Memory is the baseline that PostCheck returned, opaque to the workflow.
 	Memory json.RawMessage `json:"baseline,omitempty"`
-	// Force skips the guard of operations in flight.
-	Force bool `json:"force,omitempty"`
+	PassFacts
 	// Applied is set once this workflow wrote the resource or found it Ready.
 	Applied bool `json:"applied,omitempty"`
 	// Existed is set once a read of this workflow showed the resource: its absence
@@ -32,29 +31,16 @@ type PreCheckInput struct {
 	// Moved is as in GetResourceResult; Identity proves it.
 	Moved    resource.ID       `json:"moved,omitzero"`
 	Identity resource.Identity `json:"identity,omitempty"`
-	// Approved is set when a user approved the recreation (reconcile --recreate).
-	Approved bool `json:"approved,omitempty"`
 	// PutAt is when ARM accepted a PUT that no read has shown yet, zero without one.
 	PutAt time.Time `json:"putAt,omitzero"`
 	// ExistenceOnly is as in GetResourceResult.
 	ExistenceOnly bool `json:"existenceOnly,omitempty"`
-	// HoldDrops is set for a correction that no user requested: what it would remove of
-	// others is named first, and the PUT waits for the user.
-	HoldDrops bool `json:"holdDrops,omitempty"`
 	// BlockedFor is how long an operation in flight has blocked already.
 	BlockedFor time.Duration `json:"blockedFor,omitempty"`
 	// AcceptedAt is the time of an AcceptedPut of this spec, zero without one.
 	AcceptedAt time.Time `json:"acceptedAt,omitzero"`
 	// Refusal stops the PUT that it names, nil where none does.
 	Refusal *Refusal `json:"refusal,omitempty"`
-	// Changes and ReadSince are as in CheckOwnerInput.
-	Changes   []Change  `json:"changes,omitempty"`
-	ReadSince time.Time `json:"readSince,omitzero"`
-	// Generation is that of Desired, StatedAt is when a user last stated it.
-	Generation int64     `json:"generation,omitempty"`
-	StatedAt   time.Time `json:"statedAt,omitzero"`
-	// Unrequested is set where no user requested the pass of a resource that was Ready before.
-	Unrequested bool `json:"unrequested,omitempty"`
 	// Now is the time of the workflow, with which AcceptedAt and PutAt are compared.
 	Now time.Time `json:"now,omitzero"`
 }
@@ -76,25 +62,26 @@ func (a *Activities) PreCheck(ctx context.Context, in PreCheckInput) (PreCheckRe
 	ctx = a.atServerTime(withCredential(ctx, in.Desired.Credential, in.Desired.ID), in.Now)
 	ctx, cancel := context.WithTimeout(withRunID(ctx), lookup.Timeout)
 	defer cancel()
-	facts := passFacts{generation: in.Generation, statedAt: in.StatedAt, readSince: sharedSince(in.ReadSince), unrequested: in.Unrequested}
-	result, wrote := a.preCheck(a.forChecks(ctx, in.Desired, facts, in.Now), in, facts)
-	if result.Verdict.Stops() && !in.ReadSince.IsZero() && !wrote {
+	facts := in.PassFacts
+	in.PassFacts = facts.shared()
+	result, wrote := a.preCheck(a.forChecks(ctx, in.Desired, facts, in.Now), in)
+	if result.Verdict.Stops() && facts.Requested() && !wrote {
 		// It may rest on a reading from just before the request.
-		facts.readSince = in.ReadSince
-		result, _ = a.preCheck(a.forChecks(ctx, in.Desired, facts, in.Now), in, facts)
+		in.PassFacts = facts
+		result, _ = a.preCheck(a.forChecks(ctx, in.Desired, facts, in.Now), in)
 	}
 	a.report("PreCheck", result.Verdict)
 	return result, nil
 }
 
 // preCheck is PreCheck as part of an activity. It reports whether a link wrote.
-func (a *Activities) preCheck(ctx context.Context, in PreCheckInput, facts passFacts) (_ PreCheckResult, wrote bool) {
+func (a *Activities) preCheck(ctx context.Context, in PreCheckInput) (_ PreCheckResult, wrote bool) {
 	a.noteChanges(in.Changes)
-	request, stop := a.requestWithOwner(ctx, in.Desired, facts, in.Observed, in.Memory)
+	request, stop := a.requestWithOwner(ctx, in.Desired, in.PassFacts, in.Observed, in.Memory)
 	if stop != nil {
 		return PreCheckResult{Verdict: *stop}, false
 	}
-	request.Force, request.BlockedFor, request.HoldDrops = in.Force, in.BlockedFor, in.HoldDrops
+	request.Force, request.BlockedFor, request.HoldDrops = in.Force, in.BlockedFor, in.HoldsDrops()
 	checked := readerOf(request).withWrites(a.withAge(request, a.Registry.PreCheck(ctx, request)))
 	verdict, adopt := a.checkAdoption(a.now(ctx), checked, in, request.Object.Exists())
 	if in.comparesNothing(verdict) {
@@ -123,7 +110,7 @@ func (in PreCheckInput) comparesNothing(verdict resource.Verdict) bool {
 // requestWithOwner returns what the extension points know after the GET, including
 // the owner.
 func (a *Activities) requestWithOwner(
-	ctx context.Context, desired resource.Desired, facts passFacts, observed, memory json.RawMessage,
+	ctx context.Context, desired resource.Desired, facts PassFacts, observed, memory json.RawMessage,
 ) (extensions.Request, *resource.Verdict) {
 	request, stop := a.requestWithBodies(ctx, a.bodies.Decode, desired, facts, observed, memory)
 	if stop == nil {
@@ -137,11 +124,11 @@ type decoder func(what string, text []byte) (map[string]any, error)
 
 // requestWithBodies is requestWithOwner without the owner.
 func (a *Activities) requestWithBodies(
-	ctx context.Context, decode decoder, desired resource.Desired, facts passFacts, observed, memory json.RawMessage,
+	ctx context.Context, decode decoder, desired resource.Desired, facts PassFacts, observed, memory json.RawMessage,
 ) (extensions.Request, *resource.Verdict) {
 	request := a.requestWithoutBody(desired, facts)
 	for _, reference := range desired.References {
-		a.lookup.NoteRequest(reference.ID, facts.readSince)
+		a.lookup.NoteRequest(reference.ID, facts.RequestedAt)
 	}
 	var err error
 	if request.Object.Desired, err = decode("desired", desired.Body); err == nil {

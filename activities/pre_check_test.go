@@ -109,7 +109,7 @@ func TestPreCheck(t *testing.T) {
 				c.body = body
 			}
 			got := local(w, w.acts.PreCheck, PreCheckInput{
-				Desired: desired(t, thingText, c.body), Observed: json.RawMessage(c.observed), Force: c.force,
+				Desired: desired(t, thingText, c.body), PassFacts: PassFacts{Mandate: Mandate{Force: c.force}}, Observed: json.RawMessage(c.observed),
 			}).Verdict
 			want(t, got, c.action, c.why, c.class, c.parts...)
 			if got.Create != c.create || len(got.Differences) != len(c.paths) {

@@ -19,20 +19,14 @@ import (
 // PurgeResourceInput is a deleted resource with a purge in its manifest.
 type PurgeResourceInput struct {
 	Desired resource.Desired `json:"desired"`
-	// Generation is that of Desired.
-	Generation int64 `json:"generation,omitempty"`
-	// StatedAt is as in DeleteResourceInput.
-	StatedAt time.Time `json:"statedAt,omitzero"`
+	PassFacts
 	// SpecVersion and Order are as in DeleteResourceInput.
 	SpecVersion string                  `json:"specVersion,omitempty"`
 	Order       *resource.DeletionOrder `json:"order,omitempty"`
 	// Since is when the resource was first absent, Sent is set once ARM accepted the
 	// purge.
-	Since    time.Time `json:"since,omitzero"`
-	Sent     bool      `json:"sent,omitempty"`
-	Repeated Repeated  `json:"repeated,omitzero"`
-	// Cause is set for workers with an audit trail.
-	Cause *Cause `json:"cause,omitempty"`
+	Since time.Time `json:"since,omitzero"`
+	Sent  bool      `json:"sent,omitempty"`
 }
 
 // PurgeResourceResult is the outcome of a purge. It blocks until Azure keeps nothing of
@@ -72,7 +66,7 @@ func (a *Activities) PurgeResource(ctx context.Context, in PurgeResourceInput) (
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	requests = withStatement(withSigned(forWrites(requests, a, in.Desired, in.Generation, heartbeat), signed), statementOf(in.Generation, in.StatedAt, true))
+	requests = withStatement(withSigned(forWrites(requests, a, in.Desired, in.Generation, heartbeat), signed), in.statement(true))
 	requests = withCause(withOrder(requests, in.SpecVersion, in.Order), in.Cause)
 	result, err := a.purge(requests, in)
 	if stop, refused := refusedWrite(err); refused {

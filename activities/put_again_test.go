@@ -73,7 +73,7 @@ func TestPutResourceRereadsAbsence(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(*world, *PutResourceInput){
 		"SecondAttempt": func(w *world, _ *PutResourceInput) { w.later(putProgress{}) },
-		"ResetRun":      func(_ *world, in *PutResourceInput) { in.Reset = true },
+		"ResetRun":      func(_ *world, in *PutResourceInput) { in.MaySent = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -23,7 +23,7 @@ func (p *put) checkDue(ctx context.Context) *PutResourceResult {
 	if p.maySent && resource.Broken(state) {
 		return p.done("the operation ended meanwhile: " + state)
 	}
-	if p.in.Uncompared && !p.repeated || resource.Broken(state) {
+	if p.in.Kind == PutUncompared && !p.repeated || resource.Broken(state) {
 		return p.checkWritable(ctx)
 	}
 	compared := p.request

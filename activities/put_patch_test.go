@@ -86,7 +86,7 @@ func TestGuardPatchCreatesNothing(t *testing.T) {
 	for name, existed := range map[string]bool{"never seen": false, "disappeared": true} {
 		p := patchRunner(t, `{"properties":{"a":"9"}}`)
 		p.sim.Delete(thingText)
-		in := PreCheckInput{Desired: p.spec, Existed: existed, Applied: existed, Approved: true}
+		in := PreCheckInput{Desired: p.spec, PassFacts: PassFacts{Mandate: Mandate{Approved: Approvals{Recreation: true}}}, Existed: existed, Applied: existed}
 		got := local(p.world, p.acts.PreCheck, in).Verdict
 		if got.Action != resource.ActionBlock || got.Class != resource.RetryVerySlow || !strings.Contains(got.Message, "put: patch") {
 			t.Errorf("%s: got %s %s %s", name, got.Action, got.Class, got.Message)
@@ -94,7 +94,7 @@ func TestGuardPatchCreatesNothing(t *testing.T) {
 	}
 	p := patchRunner(t, `{"properties":{"a":"9"}}`)
 	p.sim.Delete(thingText)
-	put, _ := finish(p.world, p.acts.PutResource, PutResourceInput{Desired: p.spec, ObservedAt: p.now(), Approved: true})
+	put, _ := finish(p.world, p.acts.PutResource, PutResourceInput{Desired: p.spec, PassFacts: PassFacts{Mandate: Mandate{Approved: Approvals{Recreation: true}}}, ObservedAt: p.now()})
 	want(t, put.Verdict, resource.ActionBlock, resource.ReasonDisappeared, put.Verdict.Class)
 	if n := len(p.sim.Writes()); n != 0 {
 		t.Errorf("%d writes", n)
@@ -118,7 +118,7 @@ func TestGuardPatchIsGuarded(t *testing.T) {
 			t.Parallel()
 			p := patchRunner(t, `{"properties":{"a":"9"}}`, func(s *setup) { s.options.PutBudget = 1 })
 			c.change(p)
-			put, _ := finish(p.world, p.acts.PutResource, PutResourceInput{Desired: p.spec, ObservedAt: p.now(), Existed: true, Correction: true})
+			put, _ := finish(p.world, p.acts.PutResource, PutResourceInput{Desired: p.spec, PassFacts: PassFacts{Mandate: Mandate{Correction: true}}, ObservedAt: p.now()})
 			if put.Verdict.Reason != c.reason || len(p.sim.Writes()) != 0 {
 				t.Errorf("got %s with %d writes: %s", put.Verdict.Reason, len(p.sim.Writes()), put.Verdict.Message)
 			}
@@ -142,6 +142,6 @@ func TestTypeWithoutPut(t *testing.T) {
 	}
 	// A type without PUT cannot be created: its refusal is the verdict.
 	p.sim.Delete(thingText)
-	put, _ := finish(p.world, p.acts.PutResource, PutResourceInput{Desired: p.spec, ObservedAt: p.now(), Create: true})
+	put, _ := finish(p.world, p.acts.PutResource, PutResourceInput{Desired: p.spec, Kind: PutCreationAgain, ObservedAt: p.now()})
 	want(t, put.Verdict, resource.ActionError, "MethodNotAllowed", resource.RetryVerySlow)
 }

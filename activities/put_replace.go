@@ -20,7 +20,7 @@ func (p *put) replaces(failure *arm.Error, verdict *resource.Verdict) bool {
 	case blocker != "":
 		verdict.Message += "; recreate: on-immutable does not replace it, because " + blocker
 		return false
-	case !p.in.ReplaceApproved:
+	case !p.in.Approved.Replacement:
 		verdict.Message += fmt.Sprintf("; armature reconcile --recreate %s deletes it and creates it again (recreate: on-immutable)", desired.ID.Short())
 		return false
 	}

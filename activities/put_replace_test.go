@@ -24,12 +24,12 @@ func TestGuardReplace(t *testing.T) {
 		replace    bool
 		message    string
 	}{
-		"approved":        {reason: "manifest and user agree", id: thingText, fault: immutable, change: func(in *PutResourceInput) { in.ReplaceApproved = true }, replace: true},
+		"approved":        {reason: "manifest and user agree", id: thingText, fault: immutable, change: func(in *PutResourceInput) { in.Approved.Replacement = true }, replace: true},
 		"not approved":    {reason: "the user decides, after Azure refused", id: thingText, fault: immutable, change: func(*PutResourceInput) {}, message: "armature reconcile --recreate t1 deletes it and creates it again"},
-		"not stated":      {reason: "the manifest does not allow it", id: thingText, fault: immutable, change: func(in *PutResourceInput) { in.Desired.Recreate, in.ReplaceApproved = "", true }, message: "Azure sets this only when it creates the resource"},
-		"another refusal": {reason: "a new one would be refused too", id: thingText, fault: armsim.Fault{Method: http.MethodPut, Status: 403, Code: "RequestDisallowedByPolicy", Message: "no"}, change: func(in *PutResourceInput) { in.ReplaceApproved = true }},
-		"protected":       {reason: "its policy allows no DELETE", id: thingText, fault: immutable, change: func(in *PutResourceInput) { in.Desired.Policy, in.ReplaceApproved = resource.PolicyProtect, true }, message: "policy protect allows no DELETE"},
-		"holds data":      {reason: "a new one is empty", id: account, fault: immutable, change: func(in *PutResourceInput) { in.ReplaceApproved = true }, message: "a new one does not bring back what is lost"},
+		"not stated":      {reason: "the manifest does not allow it", id: thingText, fault: immutable, change: func(in *PutResourceInput) { in.Desired.Recreate, in.Approved.Replacement = "", true }, message: "Azure sets this only when it creates the resource"},
+		"another refusal": {reason: "a new one would be refused too", id: thingText, fault: armsim.Fault{Method: http.MethodPut, Status: 403, Code: "RequestDisallowedByPolicy", Message: "no"}, change: func(in *PutResourceInput) { in.Approved.Replacement = true }},
+		"protected":       {reason: "its policy allows no DELETE", id: thingText, fault: immutable, change: func(in *PutResourceInput) { in.Desired.Policy, in.Approved.Replacement = resource.PolicyProtect, true }, message: "policy protect allows no DELETE"},
+		"holds data":      {reason: "a new one is empty", id: account, fault: immutable, change: func(in *PutResourceInput) { in.Approved.Replacement = true }, message: "a new one does not bring back what is lost"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestGuardReplace(t *testing.T) {
 			w.put(groupText, `{"location":"westus2"}`)
 			w.put(c.id, thingBody)
 			put.Desired = desired(t, c.id, `{"location":"westus2","tags":{"a":"changed"}}`)
-			put.Desired.Recreate, put.Create = resource.RecreateOnImmutable, false
+			put.Desired.Recreate, put.Kind = resource.RecreateOnImmutable, PutChange
 			c.change(&put)
 			w.sim.AddFault(c.fault)
 			got, err := run(w, w.acts.PutResource, put)

@@ -36,7 +36,7 @@ func TestPutResourceResetRun(t *testing.T) {
 			t.Parallel()
 			w, in := putWorld(t)
 			w.put(thingText, c.observed)
-			in.Reset = true
+			in.MaySent = true
 			got, err := run(w, w.acts.PutResource, in)
 			must(t, err)
 			if got.Done != c.done || got.Verdict.Stops() {

@@ -17,53 +17,54 @@ const maxObservationAge = 30 * time.Second
 // PutResourceInput is what to write.
 type PutResourceInput struct {
 	Desired resource.Desired `json:"desired"`
-	// Generation is that of Desired; Newest is set where a newer one is applied already.
-	Generation int64 `json:"generation,omitempty"`
-	// StatedAt is when a user last stated it, zero where the workflow does not know.
-	StatedAt time.Time `json:"statedAt,omitzero"`
-	Newest   int64     `json:"newest,omitempty"`
+	PassFacts
+	// Kind is why the pass writes.
+	Kind PutKind `json:"kind,omitempty"`
+	// Newest is a newer generation that is applied already, else 0.
+	Newest int64 `json:"newest,omitempty"`
 	// Memory is the baseline that PostCheck returned; a re-read compares with it.
 	Memory json.RawMessage `json:"baseline,omitempty"`
 	// ObservedAt is the time of the read that the decision is based on.
 	ObservedAt time.Time `json:"observedAt"`
-	// Reset is set in a run that was reset: the PUT may have been sent before.
-	Reset bool `json:"reset,omitempty"`
-	// Uncompared is set when an extension requested the PUT without a comparison:
-	// it is then sent also when the resource is in sync.
-	Uncompared bool `json:"uncompared,omitempty"`
-	// Force joins no operation in flight, as --force promises.
-	Force bool `json:"force,omitempty"`
-	// Create is set when the resource is absent: the PUT has no tags of others to
-	// keep. First is set on top when this workflow never sent a PUT and never read the
-	// resource, Existed when it did read it: then it was deleted since. Correction is set when no user requested the PUT: this spec was Ready
-	// before.
-	Create     bool `json:"create,omitempty"`
-	First      bool `json:"first,omitempty"`
-	Existed    bool `json:"existed,omitempty"`
-	Correction bool `json:"correction,omitempty"`
-	// ReplaceApproved is set when a user approved to delete the resource and to create it
-	// again where Azure refuses to change it (recreate: on-immutable).
-	ReplaceApproved bool `json:"replaceApproved,omitempty"`
+	// MaySent is set if this very PUT may have been sent before, by a run that was reset or
+	// with an unknown outcome.
+	MaySent bool `json:"maySent,omitempty"`
 	// OperationRefusal is set after a PUT that failed in its operation, until another one
 	// is sent.
 	OperationRefusal *OperationRefusal `json:"operationRefusal,omitempty"`
-	// Requested is set when a user requested the pass: no put-budget limits it.
-	Requested bool `json:"requested,omitempty"`
-	// Identified is set when the resource has an Identity: where it disappeared since the
-	// pass read it, the next pass looks whether it was moved.
+	// Identified is set if the resource has an Identity: if it disappeared since the pass
+	// read it, the next pass looks whether it was moved.
 	Identified bool `json:"identified,omitempty"`
-	// Approved and HoldDrops are as in PreCheckInput. Token is the same in all passes that try to make
-	// one write, and another one after ARM accepted it.
-	Approved  bool   `json:"approved,omitempty"`
-	HoldDrops bool   `json:"holdDrops,omitempty"`
-	Token     string `json:"token,omitempty"`
-	// Changes and ReadSince are as in CheckOwnerInput; they apply to the values of $ref.
-	Changes   []Change  `json:"changes,omitempty"`
-	ReadSince time.Time `json:"readSince,omitzero"`
-	Repeated  Repeated  `json:"repeated,omitzero"`
-	// Cause is set for workers with an audit trail.
-	Cause *Cause `json:"cause,omitempty"`
+	// Token is the same in all passes that try to make one write, and another one after ARM
+	// accepted it.
+	Token string `json:"token,omitempty"`
 }
+
+// PutKind is why a pass writes a resource, as far as its reads and its workflow know.
+type PutKind string
+
+// The kinds of PUTs. The zero value changes a resource that differs from the manifest.
+const (
+	PutChange PutKind = ""
+	// PutUncompared is a PUT that an extension requested without a comparison: it is also
+	// sent if the resource is in sync.
+	PutUncompared PutKind = "uncompared"
+	// PutCreation creates a resource that this workflow never read and never sent a PUT of.
+	PutCreation PutKind = "creation"
+	// PutCreationAgain creates a resource that no earlier PUT of this workflow made visible.
+	PutCreationAgain PutKind = "creationAgain"
+	// PutRecreation creates a resource again that this workflow read before: it was deleted.
+	PutRecreation PutKind = "recreation"
+)
+
+// creates reports whether the pass read the resource as absent.
+func (k PutKind) creates() bool {
+	return k == PutCreation || k == PutCreationAgain || k == PutRecreation
+}
+
+// recreates reports whether the PUT recreates an absent resource that existed before: the
+// workflow read it, or the pass did.
+func (k PutKind) recreates() bool { return k == PutRecreation || !k.creates() }
 
 // PutResourceResult is the outcome of the PUT.
 type PutResourceResult struct {
@@ -170,19 +171,19 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutR
 		return *p.stop(*stop), nil
 	}
 	p.maySent = p.attempt-1 > heartbeat.progress().Unsent
-	p.repeated = in.Reset || p.maySent
+	p.repeated = in.MaySent || p.maySent
 	if in.Newest > in.Generation {
 		return *p.stopUnsent(superseded(supersededText(in.Newest, in.Generation)), p.repeated), nil
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
 	requests = withStatement(forWrites(requests, a, in.Desired, in.Generation, heartbeat), p.statement())
-	requests = withCause(withUnrequested(requests, in.Correction && !in.Requested), in.Cause)
+	requests = withCause(withUnrequested(requests, in.Unrequested()), in.Cause)
 	var stop *resource.Verdict
-	if p.request, stop = a.requestWithBodies(requests, drift.Decode, in.Desired, passFacts{generation: in.Generation, readSince: sharedSince(in.ReadSince)}, nil, in.Memory); stop != nil {
+	if p.request, stop = a.requestWithBodies(requests, drift.Decode, in.Desired, in.shared(), nil, in.Memory); stop != nil {
 		return *p.stop(*stop), nil
 	}
-	p.request.HoldDrops = in.HoldDrops && !in.Force
+	p.request.HoldDrops = in.HoldsDrops() && !in.Force
 	if p.needsRead() {
 		switch result, err := p.reread(requests); {
 		case err != nil:
@@ -201,14 +202,14 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutR
 // needsRead reports whether the read of the pass is not sufficient. A PUT of an
 // existing resource keeps the tags that others set.
 func (p *put) needsRead() bool {
-	return !p.in.Create || p.repeated || p.mustCreate() || p.now().Sub(p.in.ObservedAt) > maxObservationAge || p.usesObserved()
+	return !p.in.Kind.creates() || p.repeated || p.mustCreate() || p.now().Sub(p.in.ObservedAt) > maxObservationAge || p.usesObserved()
 }
 
 // mustCreate reports whether the PUT has to create the resource: the manifest does
 // not allow changing one that another tool or user created.
 func (p *put) mustCreate() bool {
 	adopt := p.in.Desired.Adopt
-	return p.in.Create && !p.repeated && (adopt == resource.AdoptNever || adopt == resource.AdoptAsIs)
+	return p.in.Kind.creates() && !p.repeated && (adopt == resource.AdoptNever || adopt == resource.AdoptAsIs)
 }
 
 // usesObserved reports whether the payload contains values that only a fresh,
@@ -223,9 +224,9 @@ func (p *put) usesObserved() bool {
 func (p *put) reread(ctx context.Context) (*PutResourceResult, error) {
 	response, err := p.Client.Get(ctx, p.in.Desired.ID, p.in.Desired.APIVersion)
 	// The pass has proven the absence: the same response again agrees with it.
-	absent := arm.IsAbsent(err) || p.in.Create && arm.DoubtOf(err) == arm.DoubtRepeatable
+	absent := arm.IsAbsent(err) || p.in.Kind.creates() && arm.DoubtOf(err) == arm.DoubtRepeatable
 	switch {
-	case arm.IsAbsent(err) && !p.in.Create && (p.in.Identified || !p.allowsRecreate(p.in.Desired, p.in.Approved)):
+	case arm.IsAbsent(err) && !p.in.Kind.creates() && (p.in.Identified || !p.allowsRecreate(p.in.Desired, p.in.Approved.Recreation)):
 		return p.stopUnsent(disappearedSinceRead(p.in.Desired), p.maySent), nil
 	case absent && p.repeated:
 		return nil, p.awaitAbsence()

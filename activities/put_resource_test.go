@@ -18,7 +18,7 @@ func putWorld(t *testing.T, change ...func(*setup)) (*world, PutResourceInput) {
 	t.Helper()
 	w := newWorld(t, change...)
 	w.put(groupText, `{"location":"westus2"}`)
-	return w, PutResourceInput{Desired: desired(t, thingText, thingBody), ObservedAt: w.now(), Create: true}
+	return w, PutResourceInput{Desired: desired(t, thingText, thingBody), Kind: PutCreationAgain, ObservedAt: w.now()}
 }
 
 // long makes PUTs of things long-running.
@@ -69,7 +69,7 @@ func TestPutResource(t *testing.T) {
 			reason: "an extension that requests a PUT gets it",
 			given: func(w *world, in *PutResourceInput) {
 				w.put(thingText, thingBody)
-				in.ObservedAt, in.Uncompared = w.now().Add(-31*time.Second), true
+				in.ObservedAt, in.Kind = w.now().Add(-31*time.Second), PutUncompared
 			},
 			done: true, sent: true, requests: []string{"GET t1", "PUT t1"},
 		},

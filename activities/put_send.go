@@ -28,7 +28,7 @@ func (p *put) writeHold(ctx context.Context) *resource.Verdict {
 // purpose returns why the PUT is sent. What is not known is no first creation.
 func (p *put) purpose() extensions.Purpose {
 	switch absent := !p.request.Object.Exists(); {
-	case absent && p.in.First && p.in.Create && !p.repeated:
+	case absent && p.in.Kind == PutCreation && !p.repeated:
 		return extensions.PurposeCreation
 	case absent:
 		return extensions.PurposeRecreation

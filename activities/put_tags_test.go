@@ -54,7 +54,7 @@ func TestGuardTags(t *testing.T) {
 				in.Memory = local(w, w.acts.PostCheck, PostCheckInput{Desired: in.Desired, Observed: json.RawMessage(c.before), Put: true}).Memory
 			}
 			w.put(thingText, observed)
-			in.Desired.Body, in.Create = json.RawMessage(c.body), false
+			in.Desired.Body, in.Kind = json.RawMessage(c.body), PutChange
 			got, err := run(w, w.acts.PutResource, in)
 			must(t, err)
 			if !got.Sent {

@@ -50,7 +50,7 @@ func (p *put) checkTag() *resource.Verdict {
 
 // statement returns what the PUT writes.
 func (p *put) statement() Statement {
-	return statementOf(p.in.Generation, p.in.StatedAt, false)
+	return p.in.PassFacts.statement(false)
 }
 
 // addGenerationTag adds the tag of the fence to a body. A worker without the fence keeps
@@ -121,7 +121,7 @@ func (a *Activities) checkTagBeforeDelete(ctx context.Context, in DeleteResource
 		return new(resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error())), nil
 	}
 	recorded, known := parseStatement(takeGenerationTag(body))
-	own := statementOf(in.Generation, in.StatedAt, true)
+	own := in.statement(true)
 	if !known || !recorded.newer(own) {
 		return nil, nil //nolint:nilnil // as above
 	}

@@ -96,7 +96,7 @@ func TestGuardGenerationTag(t *testing.T) {
 			if c.change != nil {
 				c.change(&d)
 			}
-			put, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, Generation: c.generation, StatedAt: c.at, ObservedAt: w.now()})
+			put, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, PassFacts: PassFacts{Generation: c.generation, StatedAt: c.at}, ObservedAt: w.now()})
 			if put.Sent != c.sent {
 				t.Fatalf("sent %t with %s %q: %s", put.Sent, put.Verdict.Reason, put.Verdict.Message, c.reason)
 			}
@@ -144,7 +144,7 @@ func TestGenerationTagIsNoDifference(t *testing.T) {
 		if planned.Action != PlanNone {
 			t.Errorf("%s: the tag is a reason for a PUT: %+v", name, planned)
 		}
-		put, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, Generation: 9, StatedAt: statedAt(9), ObservedAt: w.now()})
+		put, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, PassFacts: PassFacts{Generation: 9, StatedAt: statedAt(9)}, ObservedAt: w.now()})
 		if put.Sent || w.puts(thingText) != 0 {
 			t.Errorf("%s: a newer generation makes a PUT of its own for its tag", name)
 		}
@@ -156,7 +156,7 @@ func TestGenerationTagOfTypes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(s *setup) { s.options.GenerationTag = true })
 	for text, takes := range map[string]bool{clusterText: true, databaseText: false, thingText: false} {
-		p := &put{Activities: w.acts, in: PutResourceInput{Desired: desired(t, text, `{}`), Generation: 2, StatedAt: statedAt(2)}}
+		p := &put{Activities: w.acts, in: PutResourceInput{Desired: desired(t, text, `{}`), PassFacts: PassFacts{Generation: 2, StatedAt: statedAt(2)}}}
 		p.request = w.acts.request(p.in.Desired)
 		body := map[string]any{"location": "westus2"}
 		p.addGenerationTag(body)
@@ -164,7 +164,7 @@ func TestGenerationTagOfTypes(t *testing.T) {
 			t.Errorf("%s: the body is %v, want tags %t", p.in.Desired.ID.Type(), body, takes)
 		}
 	}
-	p := &put{Activities: w.acts, in: PutResourceInput{Desired: desired(t, thingText, `{}`), Generation: 2}}
+	p := &put{Activities: w.acts, in: PutResourceInput{Desired: desired(t, thingText, `{}`), PassFacts: PassFacts{Generation: 2}}}
 	tags := map[string]any{}
 	for i := range maxTags {
 		tags[strconv.Itoa(i)] = "x"
@@ -182,7 +182,7 @@ func TestGuardGenerationTagDelete(t *testing.T) {
 	for at, sent := range map[int]bool{3: false, 4: true, 5: true} {
 		w := newWorld(t, func(s *setup) { s.options.GenerationTag = true })
 		w.put(thingText, `{"location":"westus2","tags":{"armature-generation":"4 2026-11-20T10:04:00.000Z"}}`)
-		in := DeleteResourceInput{Desired: desired(t, thingText, `{}`), Generation: 4, StatedAt: statedAt(at)}
+		in := DeleteResourceInput{Desired: desired(t, thingText, `{}`), PassFacts: PassFacts{Generation: 4, StatedAt: statedAt(at)}}
 		got, _ := finish(w, w.acts.DeleteResource, in)
 		if got.Accepted != sent || got.Unsent == sent {
 			t.Errorf("stated at %d: %+v", at, got)
@@ -255,11 +255,11 @@ func TestGuardRecords(t *testing.T) {
 			var verdict resource.Verdict
 			var sent bool
 			if c.delete {
-				got, _ := finish(w, w.acts.DeleteResource, DeleteResourceInput{Desired: d, Generation: int64(c.own), StatedAt: statedAt(c.own)})
+				got, _ := finish(w, w.acts.DeleteResource, DeleteResourceInput{Desired: d, PassFacts: PassFacts{Generation: int64(c.own), StatedAt: statedAt(c.own)}})
 				verdict, sent = got.Verdict, got.Accepted
 			} else {
 				got, _ := finish(w, w.acts.PutResource, PutResourceInput{
-					Desired: d, Generation: int64(c.own), StatedAt: statedAt(c.own), Create: c.absent, Existed: c.absent, ObservedAt: w.now(),
+					Desired: d, PassFacts: PassFacts{Generation: int64(c.own), StatedAt: statedAt(c.own)}, Kind: kindIf(c.absent, PutRecreation, PutChange), ObservedAt: w.now(),
 				})
 				verdict, sent = got.Verdict, got.Sent
 			}

@@ -43,14 +43,14 @@ func (a *Activities) allowsRecreate(desired resource.Desired, approved bool) boo
 // An observed resource is only reported.
 func (a *Activities) disappearedVerdict(verdict resource.Verdict, in PreCheckInput) resource.Verdict {
 	desired := in.Desired
-	if desired.Policy != resource.PolicyObserve && !a.allowsRecreate(desired, in.Approved) {
+	if desired.Policy != resource.PolicyObserve && !a.allowsRecreate(desired, in.Approved.Recreation) {
 		stop := resource.Block(resource.ReasonDisappeared, disappearedText(desired, a.recreation(desired)))
 		stop.Class = resource.RetryVerySlow
 		return stop
 	}
 	verdict.Reason = resource.ReasonDisappeared
 	verdict.Message = "deleted outside Armature; it is recreated"
-	if in.Approved {
+	if in.Approved.Recreation {
 		verdict.Message += ", as a user approved"
 	}
 	return verdict

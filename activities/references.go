@@ -18,14 +18,14 @@ func (a *Activities) readReferences(ctx context.Context, in CheckOwnerInput) []e
 	var reads sync.WaitGroup
 	for i, reference := range references {
 		reads.Go(func() {
-			a.lookup.NoteRequest(reference.ID, in.ReadSince)
+			a.lookup.NoteRequest(reference.ID, in.RequestedAt)
 			got := a.lookup.Read(ctx, reference.ID, reference.APIVersion, time.Time{})
 			resolved[i] = extensions.ResolvedReference{Reference: reference, Resolution: got.Resolution(), Err: got.Err}
 			if arm.DoubtOf(got.Err) == arm.DoubtRepeatable {
 				resolved[i].Err = nil // not found, as far as ARM shows
 			}
 			if resolved[i].Resolution.Ready && heldToReady(in.Desired, i) {
-				resolved[i] = a.requireReady(ctx, resolved[i], in.ReadSince)
+				resolved[i] = a.requireReady(ctx, resolved[i], in.RequestedAt)
 			}
 		})
 	}

@@ -40,7 +40,7 @@ func TestGuardRefusedPut(t *testing.T) {
 			w.put(netText, `{"properties":{"count":4}}`)
 			d := desired(t, thingText, `{"location":"westus2","properties":{"size":{"$ref":"`+netText+`","path":"properties.count","apiVersion":"2023-08-15"}}}`)
 			w.sim.AddFault(armsim.Fault{Method: http.MethodPut, Status: 400, Code: "InvalidRequestContent", Message: "cannot be read"})
-			refused, err := run(w, w.acts.PutResource, PutResourceInput{Desired: d, Create: true, ObservedAt: w.now()})
+			refused, err := run(w, w.acts.PutResource, PutResourceInput{Desired: d, Kind: PutCreationAgain, ObservedAt: w.now()})
 			must(t, err)
 			want(t, refused.Verdict, resource.ActionError, "InvalidRequestContent", resource.RetryNone)
 			in := PreCheckInput{Desired: d, Refusal: &Refusal{Verdict: refused.Verdict, Sent: refused.Content}}
@@ -69,7 +69,7 @@ func TestRefusedSecretIsRotated(t *testing.T) {
 			p.desired.SecretRefs, p.desired.Secret = []string{"file:password"}, []string{"properties.adminPassword"}
 			is(planted)
 			p.sim.AddFault(armsim.Fault{Method: http.MethodPut, Status: 400, Code: "InvalidRequestContent"})
-			refused, err := run(p.world, p.acts.PutResource, PutResourceInput{Desired: p.desired, Create: true, ObservedAt: p.now()})
+			refused, err := run(p.world, p.acts.PutResource, PutResourceInput{Desired: p.desired, Kind: PutCreationAgain, ObservedAt: p.now()})
 			must(t, err)
 			p.leaks(planted, refused)
 			refusal := &Refusal{Verdict: resource.Fail("PasswordNotComplex", resource.RetryNone, "too simple"), Sent: refused.Content}

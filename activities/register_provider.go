@@ -30,10 +30,8 @@ type RegisterProviderInput struct {
 	// Namespace is PutResourceResult.Unregistered; "" is the resource's provider.
 	Namespace string `json:"namespace,omitempty"`
 	// Credential is as in resource.Desired.
-	Credential string   `json:"credential,omitempty"`
-	Repeated   Repeated `json:"repeated,omitzero"`
-	// Cause is set for workers with an audit trail.
-	Cause *Cause `json:"cause,omitempty"`
+	Credential string `json:"credential,omitempty"`
+	PassFacts
 }
 
 // RegisterProviderResult is the state of the registration.

@@ -112,7 +112,7 @@ func live(w *world, spec resource.Desired) {
 		w.t.Fatalf("the owner of %s: %s", spec.ID.Short(), got.Verdict.Message)
 	}
 	w.fresh()
-	put, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: spec, ObservedAt: w.now(), Create: true})
+	put, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: spec, Kind: PutCreationAgain, ObservedAt: w.now()})
 	if !put.Sent {
 		w.t.Fatalf("PUT of %s: %s", spec.ID.Short(), put.Verdict.Message)
 	}

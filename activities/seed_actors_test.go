@@ -63,7 +63,7 @@ func judgeKept(t *testing.T, resourceType, path string) {
 		map[string]any{"name": "b", "properties": map[string]any{"x": "mine"}},
 	})})
 	must(t, err)
-	got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: desired(t, idOfType(resourceType), string(wanted)), ObservedAt: w.now(), Uncompared: true})
+	got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: desired(t, idOfType(resourceType), string(wanted)), Kind: PutUncompared, ObservedAt: w.now()})
 	want := nested(path, []any{
 		map[string]any{"name": "b", "properties": map[string]any{"x": "mine"}},
 		map[string]any{"name": "a", "properties": map[string]any{"x": "azure"}},
@@ -145,7 +145,7 @@ func (s vaultSeed) judge(t *testing.T) {
 		w.put(vault, `{"location":"westus2"}`)
 	}
 	body := fmt.Sprintf(`{"location":"West US 2","properties":{"createMode":%q}}`, s.mode)
-	got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: desired(t, vault, body), ObservedAt: w.now(), Uncompared: true, Create: !s.exists, First: !s.exists})
+	got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: desired(t, vault, body), Kind: kindIf(s.exists, PutUncompared, PutCreation), ObservedAt: w.now()})
 	want(t, got.Verdict, s.action, got.Verdict.Reason, s.class, s.message)
 	mode := ""
 	for _, write := range w.sim.Writes() {
@@ -165,7 +165,7 @@ func judgeRoleByName(t *testing.T) {
 	w.put(groupText, `{"location":"westus2"}`)
 	assignment := idOfType("Microsoft.Authorization/roleAssignments")
 	body := `{"properties":{"roleDefinitionId":"storage blob data reader","principalId":"0f8fad5b-d9cb-469f-a165-70867728950e"}}`
-	got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: desired(t, assignment, body), ObservedAt: w.now(), Create: true, First: true})
+	got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: desired(t, assignment, body), Kind: PutCreation, ObservedAt: w.now()})
 	properties, _ := w.lastPut()["properties"].(map[string]any)
 	if properties["roleDefinitionId"] != roleID {
 		t.Errorf("sent %v: %+v", properties, got.Verdict)
@@ -333,7 +333,7 @@ func judgeTakenOut(t *testing.T) {
 	before := desired(t, network, string(encoded(subnets("mine", "old"))))
 	memory := local(w, w.acts.PostCheck, PostCheckInput{Desired: before, Observed: encoded(subnets("mine", "old", "foreign")), Put: true}).Memory
 	now := desired(t, network, string(encoded(subnets("mine"))))
-	_, _ = finish(w, w.acts.PutResource, PutResourceInput{Desired: now, Memory: memory, ObservedAt: w.now(), Uncompared: true})
+	_, _ = finish(w, w.acts.PutResource, PutResourceInput{Desired: now, Kind: PutUncompared, Memory: memory, ObservedAt: w.now()})
 	if diff := cmp.Diff(subnets("mine", "foreign")["properties"], sent["properties"]); diff != "" {
 		t.Errorf("sent (-want +got)\n%s", diff)
 	}

@@ -89,7 +89,7 @@ func (s errorSeed) judge(t *testing.T) {
 	text := idOfType(s.resourceType)
 	w.put(groupText, `{"location":"westus2"}`)
 	w.sim.AddFault(armsim.Fault{Method: http.MethodPut, Status: s.status, Code: s.code, Message: s.message})
-	got, failures := finish(w, w.acts.PutResource, PutResourceInput{Desired: desired(t, text, `{"location":"westus2"}`), ObservedAt: w.now(), Create: true, First: true})
+	got, failures := finish(w, w.acts.PutResource, PutResourceInput{Desired: desired(t, text, `{"location":"westus2"}`), Kind: PutCreation, ObservedAt: w.now()})
 	if len(failures) != 0 {
 		t.Errorf("failures %v", failures)
 	}

@@ -12,18 +12,6 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// passFacts are what a step knows of its pass beside the spec; the zero value knows nothing.
-type passFacts struct {
-	generation int64
-	// readSince is when a user requested the pass: no reading of another resource from
-	// before it counts. Zero where none did.
-	readSince time.Time
-	// statedAt and unrequested are for what links write: when a user last stated the spec, and
-	// whether no user requested the pass of a resource that was Ready before.
-	statedAt    time.Time
-	unrequested bool
-}
-
 // stepReader is how the links of one step see other resources. It implements
 // extensions.Resolver, and keeps what was read, because the verdict states its age.
 type stepReader struct {
@@ -156,15 +144,3 @@ func (a *Activities) withAge(request extensions.Request, verdict resource.Verdic
 
 // freshReading is the age of what was read for the verdict.
 const freshReading = "read now"
-
-// maxSharedAge is how old, at the request of a user, a reading may be that lets a pass
-// continue: the resources of one command ask at different moments, and share it.
-const maxSharedAge = 2 * time.Second
-
-// sharedSince returns the time from which readings count for a pass that continues.
-func sharedSince(asked time.Time) time.Time {
-	if asked.IsZero() {
-		return asked
-	}
-	return asked.Add(-maxSharedAge)
-}

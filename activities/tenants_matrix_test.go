@@ -196,7 +196,7 @@ func TestTenantSecrets(t *testing.T) {
 					w.acts.Secrets = secrets.New(secrets.Options{Holder: client.SecretHolder, Holders: holders, Vault: client})
 					spec := desired(t, tenantThing(tenantA, "t3"), `{"location":"westus2","properties":{"adminPassword":{"$secret":"`+reference+`"}}}`)
 					spec.Credential = credential
-					got, err := run(w.world, w.acts.PutResource, PutResourceInput{Desired: spec, ObservedAt: w.now(), Create: true})
+					got, err := run(w.world, w.acts.PutResource, PutResourceInput{Desired: spec, Kind: PutCreationAgain, ObservedAt: w.now()})
 					must(t, err)
 					allowed := of == "a" && (credential == "" || credential == "a")
 					if got.Sent != allowed || allowed != strings.Contains(jsonOf(w.sim.Writes()), planted) {

@@ -64,7 +64,7 @@ func extended(reason string, reach func(ctx context.Context, target resource.ID,
 			reach(ctx, c.target, resolver, client)
 		}
 		// As if the spec named no credential: the extension gets what the resource has.
-		_, err := run(w.world, w.acts.PutResource, PutResourceInput{Desired: c.own(w.t, tenantBody), ObservedAt: w.now(), Uncompared: true})
+		_, err := run(w.world, w.acts.PutResource, PutResourceInput{Desired: c.own(w.t, tenantBody), Kind: PutUncompared, ObservedAt: w.now()})
 		must(w.t, err)
 	}}
 }

@@ -101,7 +101,7 @@ func TestVaultSecretIsPut(t *testing.T) {
 
 	status, body = 200, `{"value":"rotated-by-others"}`
 	w.fresh()
-	in.Create, in.Uncompared = false, true
+	in.Kind = PutUncompared
 	if _, err = run(w, w.acts.PutResource, in); err != nil || !strings.Contains(jsonOf(w.lastPut()), "rotated-by-others") {
 		t.Errorf("after a rotation ARM got %v (%v)", w.lastPut(), err)
 	}

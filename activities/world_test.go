@@ -68,6 +68,14 @@ type setup struct {
 	client func(*arm.Options)
 }
 
+// kindIf returns one of two kinds of PUTs.
+func kindIf(condition bool, yes, no PutKind) PutKind {
+	if condition {
+		return yes
+	}
+	return no
+}
+
 func newWorld(t *testing.T, change ...func(*setup)) *world {
 	t.Helper()
 	s := setup{

@@ -83,7 +83,7 @@ func TestAcceptedPutIsVerifiedLater(t *testing.T) {
 			}
 			verified := (*posts)[0]
 			want := activities.PostCheckInput{
-				Desired: verified.Desired, Generation: verified.Generation, Now: verified.Now, ReadSince: verified.ReadSince, StatedAt: verified.StatedAt, Observed: verified.Observed, Put: true, Sent: true, Kept: "kept",
+				Desired: verified.Desired, PassFacts: activities.PassFacts{Generation: verified.Generation, StatedAt: verified.StatedAt, Changes: verified.Changes, Repeated: verified.Repeated, Mandate: verified.Mandate}, Now: verified.Now, Observed: verified.Observed, Put: true, Sent: true, Kept: "kept",
 				Secrets: map[string]string{"env:P": "hash"}, Differences: []resource.Difference{{Path: "properties.size"}},
 			}
 			if diff := cmp.Diff(want, verified); diff != "" {

@@ -209,7 +209,7 @@ func TestRecreationApproval(t *testing.T) {
 		switch {
 		case exists:
 			return resource.Verdict{Action: resource.ActionSkip, Reason: resource.ReasonInSync}
-		case in.Approved:
+		case in.Approved.Recreation:
 			return resource.Verdict{Action: resource.ActionProceed, Reason: resource.ReasonDisappeared, Create: true}
 		}
 		return resource.Block(resource.ReasonDisappeared, "gone")
@@ -230,13 +230,13 @@ func TestRecreationApproval(t *testing.T) {
 	r.RegisterDelayedCallback(func() { exists = false }, 10*time.Minute)
 	r.at(11*time.Minute, workflows.ReconcileUpdate, workflows.ReconcileInput{})
 	r.start(12 * time.Minute)
-	if len(puts) != 2 || !puts[0].Approved || !puts[0].Existed || puts[0].First {
+	if len(puts) != 2 || !puts[0].Approved.Recreation || puts[0].Kind != activities.PutRecreation {
 		t.Fatalf("puts %+v, want two approved recreations", puts)
 	}
 	if puts[0].Token == "" || puts[0].Token != puts[1].Token {
 		t.Errorf("tokens %q and %q of one write, want the same", puts[0].Token, puts[1].Token)
 	}
-	if last := checks[len(checks)-1]; last.Approved || !last.Existed {
+	if last := checks[len(checks)-1]; last.Approved.Recreation || !last.Existed {
 		t.Errorf("after it was recreated and deleted once more: %+v, want no approval left", last)
 	}
 }

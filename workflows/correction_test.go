@@ -20,8 +20,8 @@ func TestCorrections(t *testing.T) {
 		return resource.Verdict{Action: resource.ActionProceed, Reason: resource.ReasonDrift, Differences: []resource.Difference{{Path: "tags.a"}}}
 	}
 	r.script.put = func(in activities.PutResourceInput) (activities.PutResourceResult, error) {
-		corrections, requested = append(corrections, in.Correction), append(requested, in.Requested)
-		if in.Uncompared {
+		corrections, requested = append(corrections, in.Correction), append(requested, in.Requested())
+		if in.Kind == activities.PutUncompared {
 			t.Error("a PUT for differences must compare again before it sends")
 		}
 		return activities.PutResourceResult{Verdict: resource.Proceed(""), Done: true, Sent: true}, nil

@@ -59,7 +59,7 @@ func (r *reconciler) checkOwnerForDelete(ctx workflow.Context, p *pass) resource
 	var a *activities.Activities
 	checking := checkOptions(ctx, fmt.Sprintf("owner of %s, pass %d", p.desired.ID.Short(), p.number))
 	result, err := executeLocal(checking, a.CheckOwner, activities.CheckOwnerInput{
-		Desired: p.desired, Deleting: true, Force: p.forced(), Changes: r.state.Changes,
+		Desired: p.desired, PassFacts: r.facts(p), Deleting: true,
 	})
 	p.overdueAfter = result.OverdueAfter
 	if err == nil && result.OwnerAbsent {
@@ -158,8 +158,7 @@ func (r *reconciler) purgeAndFinish(ctx workflow.Context, p *pass, message strin
 		}
 		var a *activities.Activities
 		result, err := execute(requestOptions(ctx, "purge "+p.desired.ID.Short()), a.PurgeResource, activities.PurgeResourceInput{
-			Desired: p.desired, Generation: p.generation, StatedAt: p.statedAt, SpecVersion: p.specVersion, Order: r.order(),
-			Since: purge.Since, Sent: purge.Sent, Repeated: r.state.Repeated, Cause: r.writeCause(p),
+			Desired: p.desired, PassFacts: r.writeFacts(p), SpecVersion: p.specVersion, Order: r.order(), Since: purge.Since, Sent: purge.Sent,
 		})
 		purge.Sent = purge.Sent || result.Sent
 		verdict := verdictOf(result.Verdict, err)
@@ -180,8 +179,7 @@ func (r *reconciler) deleteAndPoll(ctx workflow.Context, p *pass) resource.Verdi
 	unsent := r.state.DeleteUnsent
 	r.state.DeleteUnsent, r.deleteRuns = false, unsent
 	result, err := execute(requestOptions(ctx, "DELETE "+nameAndVersion(p.desired)), a.DeleteResource, activities.DeleteResourceInput{
-		Desired: p.desired, Generation: p.generation, StatedAt: p.statedAt, SpecVersion: p.specVersion, Order: r.order(), ETag: p.got.ETag, Repeated: r.state.Repeated,
-		Cause: r.writeCause(p),
+		Desired: p.desired, PassFacts: r.writeFacts(p), SpecVersion: p.specVersion, Order: r.order(), ETag: p.got.ETag,
 	})
 	r.deleteRuns = false
 	if err == nil && result.Unsent {

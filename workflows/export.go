@@ -32,8 +32,8 @@ func (r *reconciler) exportValues(ctx workflow.Context, p *pass) resource.Verdic
 	var a *activities.Activities
 	summary := fmt.Sprintf("export %d of %d values of %s", len(due), len(p.desired.Exports), p.desired.ID.Short())
 	result, err := executeWrite(requestOptions(ctx, summary), r, a.ExportValues, activities.ExportValuesInput{
-		Desired: p.desired, Generation: p.generation, Newest: r.state.newerThan(p.generation), StatedAt: p.statedAt,
-		Due: due, Known: r.state.Exports, KeysDisabled: p.keysDisabled, Repeated: r.state.Repeated, Cause: r.writeCause(p),
+		Desired: p.desired, PassFacts: r.writeFacts(p), Newest: r.state.newerThan(p.generation),
+		Due: due, Known: r.state.Exports, KeysDisabled: p.keysDisabled,
 	})
 	if err == nil {
 		r.state.Exports = result.Exports
@@ -51,7 +51,7 @@ func (r *reconciler) exportValues(ctx workflow.Context, p *pass) resource.Verdic
 // them fails, else those without an interval of their own and those whose interval is over.
 // The result is part of the order of commands.
 func (r *reconciler) dueExports(p *pass, now time.Time) []int {
-	all := p.put || p.requested || r.state.ExportedGeneration != p.generation
+	all := p.put || !p.requestedAt.IsZero() || r.state.ExportedGeneration != p.generation
 	var due []int
 	for i, export := range p.desired.Exports {
 		next, known := r.state.nextExport(export)

@@ -40,10 +40,8 @@ type pass struct {
 	overdueAfter time.Duration
 	// content is as in PutResourceResult.
 	content string
-	// requested is set when a user requested the pass.
-	requested bool
-	// readSince is when the last of these requests came, zero in other passes.
-	readSince time.Time
+	// requestedAt is when a user last requested the pass, zero in other passes.
+	requestedAt time.Time
 	// replaceApproved is set when a user approved to delete the resource and to create it
 	// again.
 	replaceApproved bool
@@ -59,6 +57,28 @@ type pass struct {
 
 // forced reports whether a user asked to skip the guards in this pass.
 func (p *pass) forced() bool { return p.force != nil && p.force.Force }
+
+// facts returns what the steps of a pass know of it.
+func (r *reconciler) facts(p *pass) activities.PassFacts {
+	return activities.PassFacts{
+		Generation: p.generation, StatedAt: p.statedAt, Changes: r.state.Changes, Repeated: r.state.Repeated, Mandate: r.mandate(p),
+	}
+}
+
+// writeFacts returns what the steps that write know of their pass.
+func (r *reconciler) writeFacts(p *pass) activities.PassFacts {
+	facts := r.facts(p)
+	facts.Cause = r.writeCause(p)
+	return facts
+}
+
+// mandate returns who wants the pass to write, and what users approved until now.
+func (r *reconciler) mandate(p *pass) activities.Mandate {
+	return activities.Mandate{
+		RequestedAt: p.requestedAt, Correction: r.state.ReadyGeneration == p.generation, Force: p.forced(),
+		Approved: activities.Approvals{Recreation: r.state.RecreateApproved, Replacement: p.replaceApproved, Drops: r.state.DropsApproved},
+	}
+}
 
 // step is one of the five: it returns its verdict, and a verdict that stops ends the
 // pass.
@@ -88,9 +108,9 @@ func (r *reconciler) newPass() *pass {
 		desired: r.masked(), force: r.state.Force,
 	}
 	r.state.Force = nil
-	p.requested, p.replaceApproved = r.state.Asked, r.state.RecreateApproved
+	p.replaceApproved = r.state.RecreateApproved
 	if r.state.Asked {
-		p.readSince = r.state.AskedAt
+		p.requestedAt = r.state.AskedAt
 		r.state.Asked, r.state.AskedAt, r.state.Refusal = false, time.Time{}, nil
 	}
 	if r.state.Delete != nil && r.state.Delete.APIVersion != "" {
@@ -149,8 +169,7 @@ func (r *reconciler) checkOwner(ctx workflow.Context, p *pass) resource.Verdict 
 	var a *activities.Activities
 	checking := checkOptions(ctx, fmt.Sprintf("owner of %s, pass %d", p.desired.ID.Short(), p.number))
 	result, err := executeLocal(checking, a.CheckOwner, activities.CheckOwnerInput{
-		Desired: p.desired, Force: p.forced(), BlockedBy: r.state.BlockedBy, Changes: r.state.Changes,
-		ReadSince: p.readSince,
+		Desired: p.desired, PassFacts: r.facts(p), BlockedBy: r.state.BlockedBy,
 	})
 	p.overdueAfter = result.OverdueAfter
 	if err == nil {
@@ -220,12 +239,10 @@ func (r *reconciler) preCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	}
 	checking := checkOptions(ctx, fmt.Sprintf("compare %s, pass %d", p.desired.ID.Short(), p.number))
 	in := activities.PreCheckInput{
-		Desired: p.desired, Observed: p.got.Observed, Memory: r.state.Memory,
-		Applied: r.state.applied(), Existed: r.state.existed(), Approved: r.state.RecreateApproved,
-		PutAt: r.state.putAt(false), ExistenceOnly: p.got.ExistenceOnly,
-		Force: p.forced(), HoldDrops: r.state.holdsDrops(p), BlockedFor: r.blockedFor(ctx), Refusal: r.state.Refusal, Changes: r.state.Changes,
+		Desired: p.desired, PassFacts: r.facts(p), Observed: p.got.Observed, Memory: r.state.Memory,
+		Applied: r.state.applied(), Existed: r.state.existed(), PutAt: r.state.putAt(false), ExistenceOnly: p.got.ExistenceOnly,
+		BlockedFor: r.blockedFor(ctx), Refusal: r.state.Refusal,
 		Moved: p.got.Moved, Identity: r.state.Identity, Now: workflow.Now(ctx),
-		ReadSince: p.readSince, Generation: p.generation, StatedAt: p.statedAt, Unrequested: r.state.isCorrection(p) && !p.requested,
 	}
 	if accepted != nil {
 		in.AcceptedAt = accepted.At
@@ -252,9 +269,8 @@ func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	var a *activities.Activities
 	p.checked = true
 	in := activities.PostCheckInput{
-		Desired: p.desired, Generation: p.generation, Observed: p.got.Observed, Memory: r.state.Memory,
-		Put: p.adopt, Adopted: p.adopt, Identity: r.state.Identity, Changes: r.state.Changes, Now: workflow.Now(ctx),
-		ReadSince: p.readSince, StatedAt: p.statedAt, Unrequested: r.state.isCorrection(p) && !p.requested,
+		Desired: p.desired, PassFacts: r.facts(p), Observed: p.got.Observed, Memory: r.state.Memory,
+		Put: p.adopt, Adopted: p.adopt, Identity: r.state.Identity, Now: workflow.Now(ctx),
 	}
 	if written := p.written; written != nil {
 		in.Put, in.Adopted, in.Sent = true, false, true

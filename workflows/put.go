@@ -77,15 +77,9 @@ func (r *reconciler) putAndPoll(ctx workflow.Context, p *pass) resource.Verdict 
 func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResourceResult, resource.Verdict) {
 	var a *activities.Activities
 	result, err := executeWrite(requestOptions(ctx, putSummary(p)), r, a.PutResource, activities.PutResourceInput{
-		Desired: p.desired, Generation: p.generation, StatedAt: p.statedAt, Newest: r.state.newerThan(p.generation), Memory: r.state.Memory, ObservedAt: p.got.ReadAt,
-		Reset:      r.state.PutUnknown || wasReset(workflow.GetInfo(ctx)),
-		Uncompared: !p.pre.Create && len(p.pre.Differences) == 0,
-		Force:      p.forced(), Changes: r.state.Changes, ReadSince: p.readSince,
-		Create: p.pre.Create, First: !r.state.existed() && !r.state.PutSent,
-		Existed: r.state.existed(), Approved: r.state.RecreateApproved, Token: r.state.writeToken(),
-		Identified: len(r.state.Identity) > 0,
-		Correction: r.state.isCorrection(p), Requested: p.requested, HoldDrops: r.state.holdsDrops(p),
-		Repeated: r.state.Repeated, OperationRefusal: r.state.OperationRefusal, ReplaceApproved: p.replaceApproved, Cause: r.writeCause(p),
+		Desired: p.desired, PassFacts: r.writeFacts(p), Kind: r.state.putKind(p.pre), Newest: r.state.newerThan(p.generation),
+		Memory: r.state.Memory, ObservedAt: p.got.ReadAt, MaySent: r.state.PutUnknown || wasReset(workflow.GetInfo(ctx)),
+		Identified: len(r.state.Identity) > 0, Token: r.state.writeToken(), OperationRefusal: r.state.OperationRefusal,
 	})
 	if result.Sent || result.Memory != nil {
 		r.state.OperationRefusal = result.Refusal // what was refused before is in the memory
@@ -111,12 +105,27 @@ func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResou
 	return result, verdict
 }
 
+// putKind returns why the pre-check requested a PUT.
+func (s *State) putKind(pre resource.Verdict) activities.PutKind {
+	switch {
+	case !pre.Create && len(pre.Differences) == 0:
+		return activities.PutUncompared
+	case !pre.Create:
+		return activities.PutChange
+	case s.existed():
+		return activities.PutRecreation
+	case s.PutSent:
+		return activities.PutCreationAgain
+	}
+	return activities.PutCreation
+}
+
 // registerProvider registers the provider namespace that the PUT was refused for. It is
 // one request for the whole subscription.
 func (r *reconciler) registerProvider(ctx workflow.Context, p *pass, namespace string) resource.Verdict {
 	var a *activities.Activities
 	result, err := execute(requestOptions(ctx, "register "+namespace+" in the subscription"), a.RegisterProvider, activities.RegisterProviderInput{
-		ID: p.desired.ID, Namespace: namespace, Credential: p.desired.Credential, Repeated: r.state.Repeated, Cause: r.writeCause(p),
+		ID: p.desired.ID, Namespace: namespace, Credential: p.desired.Credential, PassFacts: r.writeFacts(p),
 	})
 	return verdictOf(result.Verdict, err)
 }

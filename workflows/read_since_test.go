@@ -16,22 +16,22 @@ func TestRequestedPassReadsSince(t *testing.T) {
 	other := mustID(group + "/providers/Microsoft.Network/virtualNetworks/v1")
 	var owner, pre, post, put []time.Time
 	r.script.owner = func(in activities.CheckOwnerInput) activities.CheckOwnerResult {
-		owner = append(owner, in.ReadSince)
+		owner = append(owner, in.RequestedAt)
 		return activities.CheckOwnerResult{Verdict: resource.Proceed("")}
 	}
 	r.script.pre = func(in activities.PreCheckInput) resource.Verdict {
-		pre = append(pre, in.ReadSince)
+		pre = append(pre, in.RequestedAt)
 		if in.Generation != 1 {
 			t.Errorf("the pre-check is of generation %d, want 1", in.Generation)
 		}
 		return create(in)
 	}
 	r.script.put = func(in activities.PutResourceInput) (activities.PutResourceResult, error) {
-		put = append(put, in.ReadSince)
+		put = append(put, in.RequestedAt)
 		return activities.PutResourceResult{Verdict: resource.Proceed(""), Done: true, Sent: true}, nil
 	}
 	r.script.post = func(in activities.PostCheckInput) activities.PostCheckResult {
-		post = append(post, in.ReadSince)
+		post = append(post, in.RequestedAt)
 		return activities.PostCheckResult{Verdict: resource.Verdict{Action: resource.ActionFailure, Class: resource.RetrySlow, WaitingFor: []resource.ID{other}}}
 	}
 	r.apply(desired())

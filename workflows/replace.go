@@ -36,8 +36,7 @@ func (r *reconciler) replace(ctx workflow.Context, p *pass, refusal resource.Ver
 	// approved.
 	r.state.RecreateApproved = true
 	deleted, err := executeWrite(requestOptions(ctx, "DELETE "+nameAndVersion(p.desired)+" to create it again"), r, a.DeleteResource, activities.DeleteResourceInput{
-		Desired: p.desired, Generation: p.generation, StatedAt: p.statedAt, Order: r.state.ReplaceOrder, ETag: p.got.ETag, Repeated: r.state.Repeated,
-		Cause: r.writeCause(p),
+		Desired: p.desired, PassFacts: r.writeFacts(p), Order: r.state.ReplaceOrder, ETag: p.got.ETag,
 	})
 	verdict := verdictOf(deleted.Verdict, err)
 	if verdict.Stops() || ctx.Err() != nil {

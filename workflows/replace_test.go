@@ -71,10 +71,10 @@ func TestReplace(t *testing.T) {
 				if exists {
 					calls = append(calls, "put")
 					refused := resource.Fail("PropertyChangeNotAllowed", resource.RetryVerySlow, "Azure sets it at the creation")
-					return activities.PutResourceResult{Verdict: refused, Replace: in.ReplaceApproved}, nil
+					return activities.PutResourceResult{Verdict: refused, Replace: in.Approved.Replacement}, nil
 				}
 				name := "put"
-				if in.Approved {
+				if in.Approved.Recreation {
 					name = "put approved"
 				}
 				calls = append(calls, name)

@@ -129,7 +129,7 @@ func (r *reconciler) writeCause(p *pass) *activities.Cause {
 		cause.By, cause.Request, cause.Reason = r.state.Delete.By, r.state.Delete.Request, resource.ReasonDeleting
 	case p.forced():
 		cause.By, cause.Request, cause.Message = p.force.By, p.force.Request, strings.TrimSuffix("forced: "+p.force.Reason+"; "+cause.Message, "; ")
-	case r.state.isCorrection(p) && !p.requested:
+	case r.mandate(p).Unrequested():
 		cause.Message = strings.TrimSuffix("correction of drift; "+cause.Message, "; ")
 	}
 	return cause

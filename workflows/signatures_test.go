@@ -154,7 +154,7 @@ func TestSignedReplacement(t *testing.T) {
 	var deleted activities.DeleteResourceInput
 	r.script.pre = func(activities.PreCheckInput) resource.Verdict { return resource.Proceed("drift") }
 	r.script.put = func(in activities.PutResourceInput) (activities.PutResourceResult, error) {
-		return activities.PutResourceResult{Verdict: resource.Fail("PropertyChangeNotAllowed", resource.RetryVerySlow, "no"), Replace: in.ReplaceApproved}, nil
+		return activities.PutResourceResult{Verdict: resource.Fail("PropertyChangeNotAllowed", resource.RetryVerySlow, "no"), Replace: in.Approved.Replacement}, nil
 	}
 	r.script.delete = func(in activities.DeleteResourceInput) activities.DeleteResourceResult {
 		deleted = in

@@ -247,13 +247,6 @@ func (s *State) putAt(shown bool) time.Time {
 	return s.PutAt
 }
 
-// isCorrection reports whether no user requested the PUT of a pass: this spec was Ready
-// before.
-func (s *State) isCorrection(p *pass) bool { return s.ReadyGeneration == p.generation }
-
-// holdsDrops reports whether a PUT of the pass must not remove what others set.
-func (s *State) holdsDrops(p *pass) bool { return s.isCorrection(p) && !s.DropsApproved }
-
 // approveDrops approves the removals that the last pass named, and reports whether there
 // are any.
 func (s *State) approveDrops() bool {

@@ -66,7 +66,7 @@ func TestPassReadsAfterUnknownPut(t *testing.T) {
 	r.script.pre = create
 	var resets []bool
 	r.script.put = func(in activities.PutResourceInput) (activities.PutResourceResult, error) {
-		resets = append(resets, in.Reset)
+		resets = append(resets, in.MaySent)
 		if len(resets) == 1 {
 			return activities.PutResourceResult{Verdict: resource.Fail("GatewayTimeout", resource.RetrySlow, "504"), Unknown: true}, nil
 		}

@@ -60,7 +60,7 @@ func TestStepHasAnEnd(t *testing.T) {
 	r.script.pre = create
 	resets := 0
 	r.script.put = func(in activities.PutResourceInput) (activities.PutResourceResult, error) {
-		if in.Reset {
+		if in.MaySent {
 			resets++
 		}
 		return activities.PutResourceResult{}, temporal.NewApplicationErrorWithOptions("the disk of the worker is full", "DiskFull",

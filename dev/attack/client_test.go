@@ -142,7 +142,7 @@ func TestForgedActivities(t *testing.T) {
 	puts := s.arm.Count(http.MethodPut, s.id("thing"))
 	for name, input := range map[string]any{
 		"DeleteResource": activities.DeleteResourceInput{Desired: desired},
-		"PutResource":    activities.PutResourceInput{Desired: desired, Uncompared: true, Force: true, Requested: true},
+		"PutResource":    activities.PutResourceInput{Desired: desired, PassFacts: activities.PassFacts{Mandate: activities.Mandate{RequestedAt: time.Now(), Force: true}}, Kind: activities.PutUncompared},
 	} {
 		var result any
 		foreign := s.runActivity(name, input, &result)

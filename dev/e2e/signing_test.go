@@ -79,7 +79,7 @@ func TestGuardForgedMessages(t *testing.T) {
 	}
 	waitFor(resource.ReasonSignatureMissing)
 	for name, input := range map[string]any{
-		"PutResource":    activities.PutResourceInput{Desired: applied, ObservedAt: time.Now(), Force: true},
+		"PutResource":    activities.PutResourceInput{Desired: applied, PassFacts: activities.PassFacts{Mandate: activities.Mandate{Force: true}}, ObservedAt: time.Now()},
 		"DeleteResource": activities.DeleteResourceInput{Desired: applied},
 		"PurgeResource":  activities.PurgeResourceInput{Desired: applied},
 	} {

@@ -55,8 +55,8 @@ func (l *life) passOnce(correction bool) error {
 		return err
 	}
 	pre, err := local(l.acts.PreCheck, activities.PreCheckInput{
-		Desired: l.spec, Observed: got.Observed, Memory: l.memory, Applied: l.puts > 0, Existed: l.puts > 0,
-		ExistenceOnly: got.ExistenceOnly, HoldDrops: correction,
+		Desired: l.spec, PassFacts: activities.PassFacts{Mandate: activities.Mandate{Correction: correction}}, Observed: got.Observed, Memory: l.memory, Applied: l.puts > 0, Existed: l.puts > 0,
+		ExistenceOnly: got.ExistenceOnly,
 	})
 	if err := stopped("PreCheck", pre.Verdict, err); err != nil {
 		return err
@@ -76,9 +76,15 @@ func (l *life) passOnce(correction bool) error {
 
 // write sends the PUT, waits for its operation, and reads the resource.
 func (l *life) write(pre resource.Verdict, got activities.GetResourceResult, correction bool, post *activities.PostCheckInput) error {
+	kind := activities.PutChange
+	switch {
+	case pre.Create && l.puts == 0:
+		kind = activities.PutCreation
+	case pre.Create:
+		kind = activities.PutRecreation
+	}
 	put, err := finish(l.world, l.acts.PutResource, activities.PutResourceInput{
-		Desired: l.spec, Memory: l.memory, ObservedAt: got.ReadAt, Create: pre.Create, First: l.puts == 0, Existed: l.puts > 0,
-		Correction: correction, HoldDrops: correction, Token: fmt.Sprint(l.puts),
+		Desired: l.spec, PassFacts: activities.PassFacts{Mandate: activities.Mandate{Correction: correction}}, Kind: kind, Memory: l.memory, ObservedAt: got.ReadAt, Token: fmt.Sprint(l.puts),
 	})
 	if err := stopped("PutResource", put.Verdict, err); err != nil {
 		return err
