@@ -9,13 +9,13 @@ import (
 
 	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/arm"
-	"github.com/armature-io/armature/audit"
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/audit"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/internal/servertime"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/signing"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
-	"github.com/armature-io/armature/signing"
 	"go.temporal.io/sdk/activity"
 )
 

@@ -10,8 +10,8 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"github.com/armature-io/armature/arm"
-	"github.com/armature-io/armature/audit"
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/audit"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 )

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/armature-io/armature/activities/contents"
-	"github.com/armature-io/armature/audit"
+	"github.com/armature-io/armature/internal/audit"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/armature-io/armature/armsim"
-	"github.com/armature-io/armature/audit"
+	"github.com/armature-io/armature/internal/audit"
 	"github.com/armature-io/armature/resource"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/arm"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 )

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/armature-io/armature/arm"
-	"github.com/armature-io/armature/expression"
+	"github.com/armature-io/armature/internal/expression"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )

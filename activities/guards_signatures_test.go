@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/armature-io/armature/internal/signing"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/signing"
 )
 
 // signatures makes the worker demand signatures of the returned signer, in the

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/internal/signing"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/signing"
 )
 
 // SignatureStatus is what a worker demands of signatures.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/workflows"
 	"go.temporal.io/api/serviceerror"
 )

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/internal/searchattr"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/types"
 	"github.com/armature-io/armature/workflows"
 	workflowpb "go.temporal.io/api/workflow/v1"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/resource"
 	commonpb "go.temporal.io/api/common/v1"
 )

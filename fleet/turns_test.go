@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/armature-io/armature/activities"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
 	commonpb "go.temporal.io/api/common/v1"

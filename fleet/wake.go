@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/internal/searchattr"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"golang.org/x/sync/errgroup"

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/internal/searchattr"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/api/serviceerror"

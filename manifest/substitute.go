@@ -6,7 +6,7 @@ import (
 
 	"cel.dev/cel-go/cel"
 
-	"github.com/armature-io/armature/expression"
+	"github.com/armature-io/armature/internal/expression"
 	"github.com/armature-io/armature/resource"
 )
 

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/caller"
+	"github.com/armature-io/armature/internal/searchattr"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"

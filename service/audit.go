@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/arm"
-	"github.com/armature-io/armature/audit"
 	"github.com/armature-io/armature/config"
+	"github.com/armature-io/armature/internal/audit"
 )
 
 // maxAuditClose is how long the end of a worker waits for lines that are not written yet.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/armature-io/armature/audit"
 	"github.com/armature-io/armature/caller"
+	"github.com/armature-io/armature/internal/audit"
 	"github.com/google/go-cmp/cmp"
 )
 

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"

@@ -7,7 +7,7 @@ import (
 
 	"github.com/armature-io/armature/config"
 	"github.com/armature-io/armature/internal/issuer"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/workflows"
 	commonpb "go.temporal.io/api/common/v1"
 )

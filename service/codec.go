@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/caller"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 )
 
 const codecUsage = `worker codec serves the payload codec, with which the Temporal Web UI and the

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/armature-io/armature/internal/issuer"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 	commonpb "go.temporal.io/api/common/v1"
 	"google.golang.org/protobuf/encoding/protojson"
 )

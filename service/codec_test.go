@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/service"
 	"github.com/google/go-cmp/cmp"
 	commonpb "go.temporal.io/api/common/v1"

@@ -10,8 +10,8 @@ import (
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/config"
-	"github.com/armature-io/armature/encryption"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/encryption"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/workflows"
 	"go.temporal.io/api/workflowservice/v1"
 )

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/armature-io/armature/searchattr"
+	"github.com/armature-io/armature/internal/searchattr"
 	deploymentpb "go.temporal.io/api/deployment/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/arm"
-	"github.com/armature-io/armature/audit"
+	"github.com/armature-io/armature/internal/audit"
 	"github.com/armature-io/armature/internal/servertime"
 	"github.com/armature-io/armature/internal/tracing"
 	"github.com/armature-io/armature/resource"

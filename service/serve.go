@@ -12,9 +12,9 @@ import (
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/internal/searchattr"
 	"github.com/armature-io/armature/internal/serverversion"
 	"github.com/armature-io/armature/internal/tracing"
-	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"

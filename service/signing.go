@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/config"
-	"github.com/armature-io/armature/signing"
+	"github.com/armature-io/armature/internal/signing"
 )
 
 // newVerifier returns the verifier of the configured keys, nil without one.

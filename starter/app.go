@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/armature-io/armature/encryption"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/encryption"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/screen"

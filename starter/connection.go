@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/armature-io/armature/activities"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
+	"github.com/armature-io/armature/internal/searchattr"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/project"
 	"github.com/armature-io/armature/starter/internal/rollout"

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/armature-io/armature/audit"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/audit"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/replay"

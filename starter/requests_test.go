@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/armature-io/armature/payload"
-	"github.com/armature-io/armature/searchattr"
+	"github.com/armature-io/armature/internal/payload"
+	"github.com/armature-io/armature/internal/searchattr"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/armature-io/armature/searchattr"
+	"github.com/armature-io/armature/internal/searchattr"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"

@@ -1,7 +1,7 @@
 package starter
 
 import (
-	"github.com/armature-io/armature/signing"
+	"github.com/armature-io/armature/internal/signing"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/spf13/cobra"
 )

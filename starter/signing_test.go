@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/armature-io/armature/internal/signing"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/signing"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"

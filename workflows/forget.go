@@ -2,7 +2,7 @@ package workflows
 
 import (
 	"github.com/armature-io/armature/activities"
-	"github.com/armature-io/armature/audit"
+	"github.com/armature-io/armature/internal/audit"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/workflow"
 )

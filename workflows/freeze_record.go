@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
-	"github.com/armature-io/armature/audit"
+	"github.com/armature-io/armature/internal/audit"
 	"github.com/armature-io/armature/internal/text"
 	"go.temporal.io/sdk/workflow"
 )

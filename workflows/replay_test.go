@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/workflows"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"

@@ -3,8 +3,8 @@ package workflows_test
 import (
 	"testing"
 
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/internal/tracing"
-	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/workflows"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.temporal.io/sdk/worker"

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/armature-io/armature/internal/searchattr"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/searchattr"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"

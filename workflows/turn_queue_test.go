@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/activity"

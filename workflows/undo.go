@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/armature-io/armature/activities"
-	"github.com/armature-io/armature/audit"
+	"github.com/armature-io/armature/internal/audit"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/workflow"
 )

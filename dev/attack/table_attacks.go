@@ -32,7 +32,7 @@ func attacks() []Row {
 		held("control characters on a terminal", "dev/attack TestErrorTexts", "dev/attack TestUntrustedManifests", "starter/internal/cli TestWriterDropsWhatActsOnATerminal"),
 		held("Markdown in the page of the Web UI", "dev/attack TestErrorTexts", "workflows TestPlain"),
 		held("bombs in rules", "extensions/rules TestCostIsBounded"),
-		held("foreign origins and bombs at the codec server", "payload TestHandlerOrigins", "payload TestRequestsAreBounded"),
+		held("foreign origins and bombs at the codec server", "internal/payload TestHandlerOrigins", "internal/payload TestRequestsAreBounded"),
 		held("plain HTTP, no credential, unknown authorities", "arm TestBadInputPlainHTTP", "config TestValidate", "dev/e2e TestBadWorker"),
 		held("an edited plan file", "starter TestApplyPlanFile"),
 		held("modes and links of written files", "dev/attack TestWrittenFiles", "internal/regular TestCreate"),

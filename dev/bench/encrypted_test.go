@@ -11,7 +11,7 @@ import (
 
 	"github.com/armature-io/armature/dev/internal/harness"
 	"github.com/armature-io/armature/dev/temporaldev"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 )
 
 const (

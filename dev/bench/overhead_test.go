@@ -11,7 +11,7 @@ import (
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/dev/internal/collector"
 	"github.com/armature-io/armature/dev/internal/harness"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 )
 
 const (

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/armature-io/armature/audit"
 	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/internal/audit"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 )

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/armature-io/armature/armsim"
-	"github.com/armature-io/armature/audit"
 	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/internal/audit"
 )
 
 // auditedOptions returns the options of a worker with an audit trail in a file of its own.

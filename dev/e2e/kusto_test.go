@@ -14,7 +14,7 @@ import (
 
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/dev/internal/harness"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 )

@@ -11,9 +11,9 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/converter"
 
-	"github.com/armature-io/armature/audit"
 	"github.com/armature-io/armature/dev/internal/harness"
 	"github.com/armature-io/armature/dev/temporaldev"
+	"github.com/armature-io/armature/internal/audit"
 	"github.com/armature-io/armature/internal/issuer"
 	"github.com/armature-io/armature/workflows"
 )

@@ -18,8 +18,8 @@ import (
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/dev/internal/collector"
 	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/internal/tracing"
-	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/workflows"
 )
 

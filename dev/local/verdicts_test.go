@@ -12,7 +12,7 @@ import (
 
 	"github.com/armature-io/armature/dev/internal/histories"
 	"github.com/armature-io/armature/dev/temporaldev"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/resource"
 )
 

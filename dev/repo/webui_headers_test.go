@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/temporalio/ui-server/v2/ui"
 )
 

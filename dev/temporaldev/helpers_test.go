@@ -12,7 +12,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"github.com/armature-io/armature/dev/temporaldev"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 )
 
 func start(ctx context.Context, t *testing.T, folder string, options temporaldev.Options) *temporaldev.Server {

@@ -14,7 +14,7 @@ import (
 	uioptions "github.com/temporalio/ui-server/v2/server/server_options"
 
 	"github.com/armature-io/armature/dev/internal/freeport"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 )
 
 // UIOptions configures a [UI]. The zero value works.

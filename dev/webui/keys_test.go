@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/dev/internal/harness"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 )
 
 // converters returns those of a client that has the key of the company.

@@ -18,7 +18,7 @@ import (
 
 	"github.com/armature-io/armature/dev/internal/harness"
 	"github.com/armature-io/armature/dev/temporaldev"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/workflows"
 )
 

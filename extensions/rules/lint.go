@@ -7,7 +7,7 @@ import (
 	"cel.dev/cel-go/common/types"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/armature-io/armature/expression"
+	"github.com/armature-io/armature/internal/expression"
 )
 
 // Check returns the number of rules of a file or folder, and warnings about what a worker

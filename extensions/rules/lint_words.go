@@ -8,7 +8,7 @@ import (
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/operators"
 
-	"github.com/armature-io/armature/expression"
+	"github.com/armature-io/armature/internal/expression"
 	"github.com/armature-io/armature/internal/nearest"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"

@@ -10,8 +10,8 @@ import (
 	"cel.dev/cel-go/cel"
 
 	"github.com/armature-io/armature/arm"
-	"github.com/armature-io/armature/expression"
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/expression"
 	"github.com/armature-io/armature/resource"
 )
 

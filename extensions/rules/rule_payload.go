@@ -11,8 +11,8 @@ import (
 	"cel.dev/cel-go/cel"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/armature-io/armature/expression"
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/expression"
 	"github.com/armature-io/armature/resource"
 )
 

@@ -14,8 +14,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/armature-io/armature/arm"
-	"github.com/armature-io/armature/expression"
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/expression"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )

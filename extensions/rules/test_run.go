@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/arm"
-	"github.com/armature-io/armature/expression"
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/expression"
 	"github.com/armature-io/armature/resource"
 )
 

@@ -8,7 +8,7 @@ import (
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
 
-	"github.com/armature-io/armature/expression"
+	"github.com/armature-io/armature/internal/expression"
 	"github.com/armature-io/armature/resource"
 )
 

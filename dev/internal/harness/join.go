@@ -12,7 +12,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/armature-io/armature/dev/temporaldev"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 )
 
 // Servers are the addresses of running servers that a world joins.

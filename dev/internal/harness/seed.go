@@ -8,8 +8,8 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/armature-io/armature/internal/searchattr"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
 )
 

@@ -17,7 +17,7 @@ import (
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/dev/internal/distance"
 	"github.com/armature-io/armature/dev/temporaldev"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/workflows"
 )
 

@@ -16,11 +16,11 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/internal/payload"
+	"github.com/armature-io/armature/internal/searchattr"
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/internal/tracing"
-	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/starter/internal/cli"
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/contrib/envconfig"

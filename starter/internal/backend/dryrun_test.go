@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/armature-io/armature/searchattr"
+	"github.com/armature-io/armature/internal/searchattr"
 )
 
 // Filter restricts a list by what the server indexes; its zero value allows everything.

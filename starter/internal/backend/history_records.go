@@ -11,7 +11,7 @@ import (
 	"go.temporal.io/sdk/converter"
 
 	"github.com/armature-io/armature/activities"
-	"github.com/armature-io/armature/audit"
+	"github.com/armature-io/armature/internal/audit"
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 )

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/client"
 
-	"github.com/armature-io/armature/audit"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/audit"
+	"github.com/armature-io/armature/internal/payload"
 )
 
 // recorded returns the run of a recorded history.

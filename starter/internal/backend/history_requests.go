@@ -7,7 +7,7 @@ import (
 
 	historypb "go.temporal.io/api/history/v1"
 
-	"github.com/armature-io/armature/audit"
+	"github.com/armature-io/armature/internal/audit"
 	"github.com/armature-io/armature/workflows"
 )
 

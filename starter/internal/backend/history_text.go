@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/armature-io/armature/audit"
+	"github.com/armature-io/armature/internal/audit"
 	"github.com/armature-io/armature/internal/text"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 	"github.com/armature-io/armature/activities"
-	"github.com/armature-io/armature/encryption"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/encryption"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/starter/internal/cli"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/armature-io/armature/activities"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 )

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/internal/nearest"
+	"github.com/armature-io/armature/internal/searchattr"
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 )

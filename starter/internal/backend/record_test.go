@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
+	"github.com/armature-io/armature/internal/searchattr"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
 	commonpb "go.temporal.io/api/common/v1"

@@ -1,8 +1,8 @@
 package backend
 
 import (
+	"github.com/armature-io/armature/internal/signing"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/signing"
 	"github.com/armature-io/armature/workflows"
 )
 

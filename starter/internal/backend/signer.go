@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
-	"github.com/armature-io/armature/signing"
+	"github.com/armature-io/armature/internal/signing"
 	"github.com/armature-io/armature/starter/internal/cli"
 )
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/armature-io/armature/internal/searchattr"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 )

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/uuid"

@@ -13,7 +13,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"google.golang.org/protobuf/testing/protocmp"
 
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 )
 
 // key returns a key whose bytes follow from its ID and a number.

@@ -13,7 +13,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	"google.golang.org/grpc"
 
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 )
 
 // completions is a server that keeps the last completion of a workflow task.

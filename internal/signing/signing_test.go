@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/armature-io/armature/internal/signing"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/signing"
 )
 
 const parent = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/rg1/providers/Contoso.Things/parents/p1"

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/internal/keyref"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/payload"
 )
 
 // Bounds of reading keys.

@@ -55,7 +55,7 @@ func TestSchema(t *testing.T) {
 	if diff := cmp.Diff(string(want), string(got)+"\n"); diff != "" {
 		t.Errorf("the members of a record changed, which other programs read (-want +got):\n%s", diff)
 	}
-	page, err := os.ReadFile("../docs/audit.md")
+	page, err := os.ReadFile("../../docs/audit.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"cel.dev/cel-go/cel"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/armature-io/armature/expression"
+	"github.com/armature-io/armature/internal/expression"
 )
 
 func compiled(t *testing.T, text string) expression.Expression {

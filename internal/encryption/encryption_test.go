@@ -21,8 +21,8 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
-	"github.com/armature-io/armature/encryption"
-	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/internal/encryption"
+	"github.com/armature-io/armature/internal/payload"
 )
 
 const (
