@@ -56,15 +56,20 @@ func keep(desired, observed map[string]any, opts Options, allItems bool) (payloa
 // with their paths, but for those that the last PUT kept for another tool: what the
 // service set by itself.
 func unstatedValues(desired, observed map[string]any, opts Options) PathSet {
-	k := newKeeper(observed, opts)
-	k.unstated, k.own, k.before = nil, map[pathHash]int{}, opts.Kept.decoded()
-	k.members(desired, othersOf(desired, observed, opts), nil)
-	for _, path := range maskedSecrets(desired, observed, opts) {
-		if !k.before.has(path) {
-			k.own[placeholderHash(path)] = len(path)
+	c := leafCollector{subject: opts.sender(observed), hash: hasher{opts.Key}}
+	c.members(othersOf(desired, observed, opts), desired, nil)
+	kept, own := opts.Kept.decoded(), map[pathHash]int{}
+	for _, leaf := range c.unstated {
+		if !leaf.item && !kept.has(leaf.Path) {
+			own[c.hash.leaf(leaf.Value, leaf.Path)] = len(leaf.Path)
 		}
 	}
-	return newPathSet(k.own, maxUnstated)
+	for _, path := range maskedSecrets(desired, observed, opts) {
+		if !kept.has(path) {
+			own[placeholderHash(path)] = len(path)
+		}
+	}
+	return newPathSet(own, maxUnstated)
 }
 
 // othersOf returns what a PUT of desired may send back of observed.
@@ -85,10 +90,8 @@ type keeper struct {
 	changed map[string]bool
 	// allItems is set if the items of others are kept in every list.
 	allItems bool
-	// kept collects the paths of the other values; own, if it is not nil, the hashes of
-	// those that are not among the paths before.
-	kept, own map[pathHash]int
-	before    decodedSet
+	// kept collects the paths of the other values.
+	kept map[pathHash]int
 }
 
 func newKeeper(observed map[string]any, opts Options) *keeper {
@@ -141,8 +144,8 @@ type keptItems struct {
 func (k *keeper) items(desired, others []any, path resource.Path) keptItems {
 	result := keptItems{members: map[int]map[string]any{}}
 	pairs := k.subject.pair(path, desired, others)
-	if pairs.Key == "" && k.own == nil {
-		return result // a guess is good enough for a record, not for a PUT
+	if pairs.Key == "" {
+		return result // a guess is good enough for the baseline, not for a PUT
 	}
 	for i, at := range pairs.At {
 		if at < 0 {
@@ -177,15 +180,10 @@ func (k *keeper) unstatedValue(value any, path resource.Path) bool {
 		k.members(nil, members, path)
 		return len(members) > 0
 	}
-	at := hashPath(path)
-	leaf := k.hash.leaf(value, path)
-	if k.own != nil && !k.before.has(path) {
-		k.own[leaf] = len(path)
-	}
-	if k.unstated.hasHash(leaf) {
+	if k.unstated.hasHash(k.hash.leaf(value, path)) {
 		return false
 	}
-	k.kept[at] = len(path)
+	k.kept[hashPath(path)] = len(path)
 	return true
 }
 

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"iter"
+	"slices"
 	"sort"
 	"strings"
 
@@ -85,8 +87,8 @@ func (s PathSet) decoded() decodedSet {
 // With returns the set with more paths.
 func (s PathSet) With(paths ...resource.Path) PathSet {
 	depths := map[pathHash]int{}
-	for known := s.decoded(); len(known) >= len(pathHash{}); known = known[len(pathHash{}):] {
-		depths[pathHash(known[:len(pathHash{})])] = 0
+	for hash := range s.decoded().all() {
+		depths[hash] = 0
 	}
 	for _, path := range paths {
 		depths[hashPath(path)] = len(path)
@@ -104,8 +106,8 @@ func (s PathSet) without(values []Leaf) PathSet {
 		leaves(v.Value, v.Path, func(path resource.Path) { gone[hashPath(path)] = true })
 	}
 	rest := map[pathHash]int{}
-	for at := s.decoded(); len(at) > 0; at = at[len(pathHash{}):] {
-		if hash := pathHash(at[:len(pathHash{})]); !gone[hash] {
+	for hash := range s.decoded().all() {
+		if !gone[hash] {
 			rest[hash] = 0
 		}
 	}
@@ -113,6 +115,17 @@ func (s PathSet) without(values []Leaf) PathSet {
 }
 
 type decodedSet []byte
+
+// all returns the hashes of the set.
+func (s decodedSet) all() iter.Seq[pathHash] {
+	return func(yield func(pathHash) bool) {
+		for hash := range slices.Chunk(s, len(pathHash{})) {
+			if !yield(pathHash(hash)) {
+				return
+			}
+		}
+	}
+}
 
 func (s decodedSet) has(path resource.Path) bool {
 	if len(s) == 0 {

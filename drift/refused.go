@@ -27,6 +27,8 @@ type Leaf struct {
 	// where Azure refused it beside the same body of the manifest.
 	Own, Refused bool
 	hash         pathHash
+	// item is set for an item of a list that the manifest states.
+	item bool
 }
 
 // Leaves returns the values of a payload that desired does not state, and the paths of
@@ -84,6 +86,7 @@ func (c *leafCollector) value(payload, desired any, stated bool, path resource.P
 				c.value(item, nil, true, below)
 			default:
 				c.leaf(item, below)
+				c.unstated[len(c.unstated)-1].item = true
 			}
 		}
 	default:
@@ -104,8 +107,8 @@ func (b Baseline) WithRefused(desired map[string]any, leaves []Leaf, opts Option
 	body := hasher{opts.Key}.cursor(root(desired))
 	depths := map[pathHash]int{}
 	if b.Refused != nil && b.Refused.Body == body {
-		for known := b.Refused.Leaves.decoded(); len(known) >= len(pathHash{}); known = known[len(pathHash{}):] {
-			depths[pathHash(known[:len(pathHash{})])] = 1
+		for hash := range b.Refused.Leaves.decoded().all() {
+			depths[hash] = 1
 		}
 	}
 	for _, leaf := range leaves {
