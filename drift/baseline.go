@@ -86,7 +86,7 @@ func NewBaseline(desired, observed map[string]any, opts Options) Baseline {
 	for _, reason := range opts.Reasons {
 		reasons[reason.Path] = reason
 	}
-	w := &walker{subject: opts.subject(observed), stated: map[pathHash]int{}}
+	w := &walker{subject: opts.subject(observed), desiredPaths: map[pathHash]int{}}
 	var kept []difference
 	added := map[pathHash]int{}
 	for _, d := range w.differences(desired, observed, opts.Ignore) {
@@ -97,7 +97,7 @@ func NewBaseline(desired, observed map[string]any, opts Options) Baseline {
 		kept = append(kept, d)
 	}
 	kept = append(kept, w.keptRemovals(observed, opts)...)
-	baseline.Applied = newPathSet(w.stated, maxApplied)
+	baseline.Applied = newPathSet(w.desiredPaths, maxApplied)
 	baseline.Added, baseline.Crowded = newPathSet(added, maxAdded), len(added) > maxAdded
 	baseline.fill(kept, reasons, opts)
 	baseline.Corrections = corrections(kept, baseline.Body, opts)
@@ -106,7 +106,7 @@ func NewBaseline(desired, observed map[string]any, opts Options) Baseline {
 	}
 	baseline.Unstated = opts.Baseline.Unstated
 	if opts.Sent {
-		baseline.Unstated = unstatedValues(desired, observed, opts)
+		baseline.Unstated = serviceValues(desired, observed, opts)
 	}
 	if !opts.Put {
 		baseline.Newer = opts.Baseline.Newer
@@ -159,7 +159,7 @@ func (w *walker) keptRemovals(observed map[string]any, opts Options) []differenc
 		value, present := path.Get(observed)
 		d := difference{path: path, text: reason.Path, observed: value, present: present, rule: ruleRemoved}
 		if present && d.show().Observed == reason.Observed {
-			w.stated[hashPath(path)] = len(path)
+			w.desiredPaths[hashPath(path)] = len(path)
 			kept = append(kept, d)
 		}
 	}

@@ -16,9 +16,9 @@ type appliedPaths struct {
 	crowded      bool
 }
 
-func (a *appliedPaths) stated(path resource.Path) bool { return a.paths.has(path) }
+func (a *appliedPaths) has(path resource.Path) bool { return a.paths.has(path) }
 
-func (a *appliedPaths) added(path resource.Path) bool { return a.extra.has(path) }
+func (a *appliedPaths) hasAdded(path resource.Path) bool { return a.extra.has(path) }
 
 // baselineView is a Baseline prepared for one comparison.
 type baselineView struct {
@@ -140,7 +140,7 @@ func (v *baselineView) withRule(d difference, entry Entry, known bool) differenc
 	switch {
 	case known && entry.Desired == now.Desired:
 		d.rule = ruleRotated
-	case !known && v.applied.stated(d.path):
+	case !known && v.applied.has(d.path):
 		// An earlier GET returned it, this one does not.
 		d.rule = ruleAbsent
 	}

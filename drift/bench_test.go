@@ -58,7 +58,7 @@ func BenchmarkCompare(b *testing.B) {
 				}
 			})
 		}
-		b.Run(fmt.Sprintf("remember/leaves=%d/KB=%d", leaves, len(raw)/1000), func(b *testing.B) {
+		b.Run(fmt.Sprintf("baseline/leaves=%d/KB=%d", leaves, len(raw)/1000), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				drift.NewBaseline(desired, observed, opts)

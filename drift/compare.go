@@ -51,9 +51,9 @@ type walker struct {
 	found   []difference
 	// applied is nil for a resource that was never applied.
 	applied *appliedPaths
-	// stated, when not nil, collects the paths that desired states, with their
+	// desiredPaths, if not nil, collects the paths of desired with their
 	// depths; every added list item is then a difference.
-	stated map[pathHash]int
+	desiredPaths map[pathHash]int
 	// reportAdded makes a difference of every list item and every user-defined key
 	// that desired does not have.
 	reportAdded bool
@@ -111,8 +111,8 @@ func (w *walker) compare(p cursor, ignore []resource.Path) {
 
 // noteStated records a path that desired states.
 func (w *walker) noteStated(p cursor) {
-	if w.stated != nil && len(p.path) > 0 && !isUnset(p.desired) {
-		w.stated[hashPath(p.path)] = len(p.path)
+	if w.desiredPaths != nil && len(p.path) > 0 && !isUnset(p.desired) {
+		w.desiredPaths[hashPath(p.path)] = len(p.path)
 	}
 }
 

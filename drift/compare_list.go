@@ -33,8 +33,8 @@ func (w *walker) compareList(p cursor, desired []any, ignore []resource.Path) {
 	}
 	pairs := w.subject.pairAt(p, desired, observed)
 	for i, item := range desired {
-		if shared && w.stated != nil && resource.KeyText(item, list.key) != "" {
-			w.stated[hashPath(p.path.With(list.step(item)))] = len(p.path) + 1
+		if shared && w.desiredPaths != nil && resource.KeyText(item, list.key) != "" {
+			w.desiredPaths[hashPath(p.path.With(list.step(item)))] = len(p.path) + 1
 		}
 		at := pairs.At[i]
 		rest, ignored := resource.Advance(ignore, func(s resource.Step) bool {
@@ -61,14 +61,14 @@ func (w *walker) compareList(p cursor, desired []any, ignore []resource.Path) {
 // compareWhole compares a list of elements without a key as a whole with the last
 // applied list: it is unknown which element a member was removed from.
 func (w *walker) compareWhole(p cursor) {
-	if w.probe || w.stated == nil && w.applied == nil {
+	if w.probe || w.desiredPaths == nil && w.applied == nil {
 		return
 	}
 	whole := p.path.With(resource.Step{Name: "=" + hasher{w.subject.key}.cursor(p)})
 	switch {
-	case w.stated != nil:
-		w.stated[hashPath(whole)] = 0 // kept as long as the list itself
-	case w.applied.stated(p.path) && !w.applied.stated(whole):
+	case w.desiredPaths != nil:
+		w.desiredPaths[hashPath(whole)] = 0 // kept as long as the list itself
+	case w.applied.has(p.path) && !w.applied.has(whole):
 		w.add(p, ruleListChanged)
 	}
 }
@@ -89,8 +89,8 @@ func (w *walker) compareMissing(p cursor) {
 // they belong to the server; with one, those that are not part of it were added by
 // another writer.
 func (w *walker) compareAdded(p cursor, pairs jsontree.Pairs, observed []any, ignore []resource.Path) {
-	all := w.reportAdded || w.stated != nil
-	if w.probe || !all && (w.applied == nil || !w.applied.stated(p.path)) {
+	all := w.reportAdded || w.desiredPaths != nil
+	if w.probe || !all && (w.applied == nil || !w.applied.has(p.path)) {
 		return
 	}
 	list, shared := w.subject.sharing.at(p.path)
@@ -112,9 +112,9 @@ func (w *walker) compareAdded(p cursor, pairs jsontree.Pairs, observed []any, ig
 		switch {
 		case all:
 			w.add(next, ruleItemAdded)
-		case w.applied.stated(next.path):
+		case w.applied.has(next.path):
 			w.add(next, ruleRemoved)
-		case w.applied.crowded || w.applied.added(next.path):
+		case w.applied.crowded || w.applied.hasAdded(next.path):
 		case isChild(next):
 			w.children = append(w.children, next.path.String())
 		default:

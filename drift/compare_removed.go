@@ -10,7 +10,7 @@ import (
 // compareRemoved reports a value that the last applied body stated and desired no
 // longer states.
 func (w *walker) compareRemoved(p cursor) {
-	if w.applied != nil && p.desired == nil && len(p.path) > 0 && !isEmpty(p.observed) && !isIdentity(p) && w.applied.stated(p.path) {
+	if w.applied != nil && p.desired == nil && len(p.path) > 0 && !isEmpty(p.observed) && !isIdentity(p) && w.applied.has(p.path) {
 		w.add(p, ruleRemoved)
 	}
 }
@@ -32,7 +32,7 @@ func (w *walker) compareUnstated(p cursor, desired, observed map[string]any, ign
 		_, ignored := resource.Advance(ignore, func(s resource.Step) bool { return s.Name != "" && strings.EqualFold(s.Name, name) })
 		switch {
 		case ignored || isIdentity(next) || isOneShot(next):
-		case w.applied != nil && w.applied.stated(next.path):
+		case w.applied != nil && w.applied.has(next.path):
 			w.add(next, ruleRemoved)
 		case w.reportAdded && (p.userDefined || isFullID(name)):
 			w.add(next, ruleItemAdded)
@@ -54,7 +54,7 @@ func (w *walker) compareLostKey(list, p cursor) {
 		if !jsontree.KeyName(name) || !isText {
 			continue
 		}
-		if _, _, stated := jsontree.Member(desired, name); !stated && w.applied.stated(list.path.With(resource.Step{Key: name, Value: value})) {
+		if _, _, stated := jsontree.Member(desired, name); !stated && w.applied.has(list.path.With(resource.Step{Key: name, Value: value})) {
 			w.add(p.at(resource.Step{Name: name}, nil, value, true), ruleRemoved)
 		}
 	}

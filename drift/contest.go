@@ -84,8 +84,8 @@ func latest(all map[string]Correction) map[string]Correction {
 	return all
 }
 
-// contested reports whether a difference was corrected ContestedAfter times.
-func (v *baselineView) contested(d resource.Difference) bool {
+// isContested reports whether a difference was corrected ContestedAfter times.
+func (v *baselineView) isContested(d resource.Difference) bool {
 	last, known := v.baseline.Corrections[d.Path]
 	if !known || last.Count < ContestedAfter || v.opts.Now.Sub(last.At) > contestWindow {
 		return false

@@ -115,7 +115,7 @@ func Compare(desired, observed map[string]any, opts Options) Result {
 	for _, d := range view.newDifferences(found, &result) {
 		shown := d.show()
 		switch {
-		case view.contested(shown):
+		case view.isContested(shown):
 			result.Contested = append(result.Contested, shown)
 		case len(result.Differences) == resource.MaxDifferences:
 			result.More++

@@ -34,7 +34,7 @@ func DropsOf(desired, observed map[string]any, opts Options) Drops {
 	body := Body(desired, desired, observed, opts).Body
 	f := dropFinder{
 		subject: opts.sender(observed), view: opts.Baseline.view(desired, opts), published: KeepsOthers(opts.Type),
-		unstated: opts.Baseline.Unstated.decoded(), hash: hasher{opts.Key}, ignore: resource.ParsePaths(opts.Ignore),
+		serviceValues: opts.Baseline.Unstated.decoded(), hash: hasher{opts.Key}, ignore: resource.ParsePaths(opts.Ignore),
 		survived: opts.Baseline.Sent, inline: types.InlineLists(opts.Type),
 	}
 	shown := writableOf(desired, observed, opts)
@@ -59,11 +59,11 @@ type dropFinder struct {
 	subject *subject
 	view    *baselineView
 	// published is set if the shape of the type is known.
-	published bool
-	inline    []types.InlineList
-	unstated  decodedSet
-	hash      hasher
-	ignore    []resource.Path
+	published     bool
+	inline        []types.InlineList
+	serviceValues decodedSet
+	hash          hasher
+	ignore        []resource.Path
 	// survived is set if the items of others in the baseline were there after a PUT.
 	survived bool
 	drops    Drops
@@ -144,8 +144,8 @@ func (f *dropFinder) isKnown(path resource.Path) bool {
 func (f *dropFinder) foreign(value any, path resource.Path) (some, all bool) {
 	members, isMap := value.(map[string]any)
 	if !isMap || len(members) == 0 {
-		requested := f.view.applied != nil && f.view.applied.stated(path)
-		is := !requested && !f.unstated.hasHash(f.hash.leaf(value, path))
+		requested := f.view.applied != nil && f.view.applied.has(path)
+		is := !requested && !f.serviceValues.hasHash(f.hash.leaf(value, path))
 		return is, is
 	}
 	all = true
@@ -198,7 +198,7 @@ func (f *dropFinder) stays(path, list resource.Path, extra int, item any) bool {
 		return false
 	}
 	keyed := !path[len(path)-1].IsIndex
-	if row, shared := f.subject.sharing.at(list); keyed && applied.stated(path) || shared && applied.stated(list.With(row.step(item))) {
+	if row, shared := f.subject.sharing.at(list); keyed && applied.has(path) || shared && applied.has(list.With(row.step(item))) {
 		return true
 	}
 	recorded := path
@@ -208,7 +208,7 @@ func (f *dropFinder) stays(path, list resource.Path, extra int, item any) bool {
 	if entry, known := f.view.entries[hashPath(recorded)]; known && entry.Observed == ruleItemAdded {
 		return true
 	}
-	return f.survived && applied.added(recorded)
+	return f.survived && applied.hasAdded(recorded)
 }
 
 // scalars adds the elements that a list has beyond the desired ones. A longer list that

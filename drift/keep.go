@@ -49,17 +49,17 @@ func keep(desired, observed map[string]any, opts Options, allItems bool) (payloa
 		payload = map[string]any{}
 	}
 	addUnstated(payload, others)
-	return payload, newPathSet(k.kept, maxUnstated)
+	return payload, newPathSet(k.keptPaths, maxUnstated)
 }
 
-// unstatedValues returns the hashes of the values of observed that desired does not state,
+// serviceValues returns the hashes of the values of observed that desired does not state,
 // with their paths, but for those that the last PUT kept for another tool: what the
 // service set by itself.
-func unstatedValues(desired, observed map[string]any, opts Options) PathSet {
+func serviceValues(desired, observed map[string]any, opts Options) PathSet {
 	c := leafCollector{subject: opts.sender(observed), hash: hasher{opts.Key}}
 	c.members(othersOf(desired, observed, opts), desired, nil)
 	kept, own := opts.Kept.decoded(), map[pathHash]int{}
-	for _, leaf := range c.unstated {
+	for _, leaf := range c.leaves {
 		if !leaf.item && !kept.has(leaf.Path) {
 			own[c.hash.leaf(leaf.Value, leaf.Path)] = len(leaf.Path)
 		}
@@ -80,24 +80,24 @@ func othersOf(desired, observed map[string]any, opts Options) map[string]any {
 // keeper walks through the values that desired does not state. A value is a leaf: a
 // scalar, an empty mapping, or a whole list.
 type keeper struct {
-	// unstated are the hashes of what the service had set by itself at the last PUT, if one
+	// serviceValues are the hashes of what the service had set by itself at the last PUT, if one
 	// was sent.
-	unstated decodedSet
-	sent     bool
-	hash     hasher
-	subject  *subject
+	serviceValues decodedSet
+	sent          bool
+	hash          hasher
+	subject       *subject
 	// changed are the objects in which desired states another selector.
 	changed map[string]bool
 	// allItems is set if the items of others are kept in every list.
 	allItems bool
-	// kept collects the paths of the other values.
-	kept map[pathHash]int
+	// keptPaths collects the paths of the other values.
+	keptPaths map[pathHash]int
 }
 
 func newKeeper(observed map[string]any, opts Options) *keeper {
 	return &keeper{
-		unstated: opts.Baseline.Unstated.decoded(), sent: opts.Baseline.Sent, hash: hasher{opts.Key},
-		subject: opts.sender(observed), kept: map[pathHash]int{},
+		serviceValues: opts.Baseline.Unstated.decoded(), sent: opts.Baseline.Sent, hash: hasher{opts.Key},
+		subject: opts.sender(observed), keptPaths: map[pathHash]int{},
 	}
 }
 
@@ -107,7 +107,7 @@ func (k *keeper) members(desired, others map[string]any, path resource.Path) {
 		below := path.With(resource.Step{Name: name})
 		_, stated, isStated := jsontree.Member(desired, name)
 		if isStated {
-			others[name] = k.stated(stated, others[name], below)
+			others[name] = k.inside(stated, others[name], below)
 			continue
 		}
 		if k.isDependent(desired, path, name) || !k.unstatedValue(others[name], below) {
@@ -116,8 +116,8 @@ func (k *keeper) members(desired, others map[string]any, path resource.Path) {
 	}
 }
 
-// stated returns what is kept inside a value that desired states.
-func (k *keeper) stated(desired, others any, path resource.Path) any {
+// inside returns what is kept inside a value that desired states.
+func (k *keeper) inside(desired, others any, path resource.Path) any {
 	switch at := others.(type) {
 	case map[string]any:
 		if own, ok := desired.(map[string]any); ok {
@@ -152,7 +152,7 @@ func (k *keeper) items(desired, others []any, path resource.Path) keptItems {
 			continue
 		}
 		object, _ := others[at].(map[string]any)
-		k.stated(desired[i], object, path.With(pairs.Step(i, desired[i])))
+		k.inside(desired[i], object, path.With(pairs.Step(i, desired[i])))
 		result.members[i] = object
 	}
 	list, shared := k.subject.sharing.at(path)
@@ -169,7 +169,7 @@ func (k *keeper) items(desired, others []any, path resource.Path) keptItems {
 		}
 		below := path.With(pairs.Step(at, item))
 		result.foreign = append(result.foreign, item)
-		k.kept[hashPath(below)] = len(below)
+		k.keptPaths[hashPath(below)] = len(below)
 	}
 	return result
 }
@@ -180,10 +180,10 @@ func (k *keeper) unstatedValue(value any, path resource.Path) bool {
 		k.members(nil, members, path)
 		return len(members) > 0
 	}
-	if k.unstated.hasHash(k.hash.leaf(value, path)) {
+	if k.serviceValues.hasHash(k.hash.leaf(value, path)) {
 		return false
 	}
-	k.kept[hashPath(path)] = len(path)
+	k.keptPaths[hashPath(path)] = len(path)
 	return true
 }
 

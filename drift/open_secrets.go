@@ -28,7 +28,7 @@ func OpenSecrets(payload, desired, observed map[string]any, opts Options) []Open
 	if shape == nil || observed == nil {
 		return nil
 	}
-	f := &secretFinder{subject: opts.sender(observed), marks: types.MarksOf(opts.Type), unstated: opts.Baseline.Unstated.decoded()}
+	f := &secretFinder{subject: opts.sender(observed), marks: types.MarksOf(opts.Type), serviceValues: opts.Baseline.Unstated.decoded()}
 	if f.marks.Sensitive == nil && f.marks.WriteOnly == nil {
 		return nil
 	}
@@ -39,9 +39,9 @@ func OpenSecrets(payload, desired, observed map[string]any, opts Options) []Open
 type secretFinder struct {
 	subject *subject
 	marks   types.Marks
-	// unstated are the hashes of what the service had set by itself.
-	unstated decodedSet
-	found    []OpenSecret
+	// serviceValues are the hashes of what the service had set by itself.
+	serviceValues decodedSet
+	found         []OpenSecret
 }
 
 // holder is one object in the three bodies; desired and observed may be nil.
@@ -147,7 +147,7 @@ func (f *secretFinder) secret(lists [][]types.Property, p types.Property, at hol
 	delete(at.payload, own)
 	switch {
 	case open.masked:
-		open.Evident = !f.unstated.hasHash(placeholderHash(path))
+		open.Evident = !f.serviceValues.hasHash(placeholderHash(path))
 	case text != "":
 		at.payload[own] = text
 	case at.item && !carriesValue(lists, p.Name, at.observed):

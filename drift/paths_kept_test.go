@@ -9,7 +9,7 @@ import (
 )
 
 // TestDifferencePathsAreCopied checks that a difference has its own copy of its path:
-// the walk reuses the memory of paths for siblings.
+// the walk reuses the array of a path for siblings.
 func TestDifferencePathsAreCopied(t *testing.T) {
 	t.Parallel()
 	secret := func(name string) map[string]any { return map[string]any{"password": map[string]any{"$secret": name}} }

@@ -52,7 +52,7 @@ func Body(resolved, desired, observed map[string]any, opts Options) Sent {
 	if opts.Merge || sent.Kept != "" {
 		RemoveUnstated(sent.Body, desired, opts)
 		var removed []Leaf
-		removed, sent.Unsound = makeSound(sent.Body, own, opts.Baseline.refused(desired, opts) != nil, opts)
+		removed, sent.Unsound = repairBody(sent.Body, own, opts.Baseline.refusedValues(desired, opts) != nil, opts)
 		sent.Kept = sent.Kept.without(removed)
 	}
 	return sent

@@ -34,16 +34,17 @@ type Leaf struct {
 // Leaves returns the values of a payload that desired does not state, and the paths of
 // the scalars that it does.
 func Leaves(payload, desired map[string]any, opts Options) (unstated []Leaf, stated []resource.Path) {
-	c := leafCollector{subject: opts.sender(payload), hash: hasher{opts.Key}, own: opts.Baseline.Unstated.decoded()}
-	if refused := opts.Baseline.refused(desired, opts); refused != nil {
-		c.refused = refused.Leaves.decoded()
+	c := leafCollector{subject: opts.sender(payload), hash: hasher{opts.Key}, serviceValues: opts.Baseline.Unstated.decoded()}
+	if refused := opts.Baseline.refusedValues(desired, opts); refused != nil {
+		c.refusedValues = refused.Leaves.decoded()
 	}
 	c.members(payload, desired, nil)
-	return c.unstated, c.stated
+	return c.leaves, c.desiredPaths
 }
 
-// refused returns what Azure refused beside a body of the manifest, nil if nothing.
-func (b Baseline) refused(desired map[string]any, opts Options) *Refused {
+// refusedValues returns the values that Azure refused beside a body of the manifest, nil if
+// there are none.
+func (b Baseline) refusedValues(desired map[string]any, opts Options) *Refused {
 	if b.Refused == nil || b.Refused.Body != (hasher{opts.Key}).cursor(root(desired)) {
 		return nil
 	}
@@ -51,11 +52,11 @@ func (b Baseline) refused(desired map[string]any, opts Options) *Refused {
 }
 
 type leafCollector struct {
-	subject      *subject
-	hash         hasher
-	own, refused decodedSet
-	unstated     []Leaf
-	stated       []resource.Path
+	subject                      *subject
+	hash                         hasher
+	serviceValues, refusedValues decodedSet
+	leaves                       []Leaf
+	desiredPaths                 []resource.Path
 }
 
 func (c *leafCollector) members(payload, desired map[string]any, path resource.Path) {
@@ -86,19 +87,19 @@ func (c *leafCollector) value(payload, desired any, stated bool, path resource.P
 				c.value(item, nil, true, below)
 			default:
 				c.leaf(item, below)
-				c.unstated[len(c.unstated)-1].item = true
+				c.leaves[len(c.leaves)-1].item = true
 			}
 		}
 	default:
-		c.stated = append(c.stated, path)
+		c.desiredPaths = append(c.desiredPaths, path)
 	}
 }
 
 // leaf adds a value that desired does not state.
 func (c *leafCollector) leaf(value any, path resource.Path) {
 	leaf := Leaf{Path: path, Value: value, hash: hashValue(path, c.hash.sum(value))}
-	leaf.Own, leaf.Refused = c.own.hasHash(c.hash.leaf(value, path)), c.refused.hasHash(leaf.hash)
-	c.unstated = append(c.unstated, leaf)
+	leaf.Own, leaf.Refused = c.serviceValues.hasHash(c.hash.leaf(value, path)), c.refusedValues.hasHash(leaf.hash)
+	c.leaves = append(c.leaves, leaf)
 }
 
 // WithRefused returns the baseline with values that Azure refused beside the body of the

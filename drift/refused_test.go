@@ -60,7 +60,7 @@ func TestLeaves(t *testing.T) {
 	}
 }
 
-// TestRefusedIsBounded bounds what a baseline remembers.
+// TestRefusedIsBounded bounds the refused values of a baseline.
 func TestRefusedIsBounded(t *testing.T) {
 	opts := drift.Options{Key: []byte("key")}
 	payload := map[string]any{}

@@ -9,7 +9,7 @@ import (
 // and desired no longer states; merged from observed, it would stay forever. Values
 // of other writers and ignored paths remain.
 func RemoveUnstated(payload, desired map[string]any, opts Options) {
-	t := unstatedRemover{
+	t := remover{
 		applied: opts.Baseline.Applied.decoded(), ignore: resource.ParsePaths(opts.Ignore), subject: opts.sender(payload),
 	}
 	if len(t.applied) > 0 {
@@ -17,13 +17,13 @@ func RemoveUnstated(payload, desired map[string]any, opts Options) {
 	}
 }
 
-type unstatedRemover struct {
+type remover struct {
 	applied decodedSet
 	ignore  []resource.Path
 	subject *subject
 }
 
-func (t unstatedRemover) members(payload, desired map[string]any, path resource.Path) {
+func (t remover) members(payload, desired map[string]any, path resource.Path) {
 	for name := range jsontree.Names(payload) {
 		below := path.With(resource.Step{Name: name})
 		_, stated, _ := jsontree.Member(desired, name)
@@ -41,7 +41,7 @@ func (t unstatedRemover) members(payload, desired map[string]any, path resource.
 
 // value returns what remains of a value; nil if desired states nothing and no other
 // writer has a part in it.
-func (t unstatedRemover) value(payload, stated any, path resource.Path) any {
+func (t remover) value(payload, stated any, path resource.Path) any {
 	switch value := payload.(type) {
 	case map[string]any:
 		own, isMap := stated.(map[string]any)
@@ -63,7 +63,7 @@ func (t unstatedRemover) value(payload, stated any, path resource.Path) any {
 
 // items filters a list with items identified by a key; any other list is taken
 // from desired.
-func (t unstatedRemover) items(payload, desired []any, path resource.Path) []any {
+func (t remover) items(payload, desired []any, path resource.Path) []any {
 	pairs := t.subject.pair(path, desired, payload)
 	if pairs.Key == "" {
 		if desired == nil {

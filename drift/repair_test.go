@@ -33,7 +33,7 @@ func TestSoundBody(t *testing.T) {
 			desired: `{"properties":{"accessTier":"Hot"}}`, now: `{"properties":{"minimumTlsVersion":"TLS1_4"}}`,
 			want: `{"properties":{"accessTier":"Hot","minimumTlsVersion":"TLS1_4"}}`,
 		},
-		"fault of the manifest": {
+		"mistake of the manifest": {
 			reason: "the manifest's own value is the manifest's", resourceType: storage, version: "2023-01-01",
 			desired: `{"properties":{"minimumTlsVersion":"TLS9"}}`, now: `{"properties":{"minimumTlsVersion":"TLS9","accessTier":"Cool"}}`,
 			want: `{"properties":{"minimumTlsVersion":"TLS9","accessTier":"Cool"}}`,

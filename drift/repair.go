@@ -12,14 +12,14 @@ import (
 // object that lacks a required member, so that it is checked after each.
 const maxRepairs = 50
 
-// makeSound removes from a merged body the values that the manifest does not state and
+// repairBody removes from a merged body the values that the manifest does not state and
 // that the published shape of the type does not allow there, and corrects their spelling.
 // own is the body without them. It returns what it removed, and the paths of the findings
 // that remain although own has no such finding: such a body must not be sent.
 //
 // refused is set where Azure refused a value beside the same manifest: it is then left out
 // although the shape requires it.
-func makeSound(body, own map[string]any, refused bool, opts Options) (removed []Leaf, unsound []string) {
+func repairBody(body, own map[string]any, refused bool, opts Options) (removed []Leaf, unsound []string) {
 	shape := types.Lookup(opts.Type, opts.APIVersion)
 	if shape == nil {
 		return nil, nil
