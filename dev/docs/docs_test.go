@@ -58,7 +58,7 @@ var elsewhere = map[string]string{
 }
 
 // languages are the languages of blocks without commands, "" for output alone.
-var languages = []string{"", "yaml", "go", "json", "text", "mermaid", "diff"}
+var languages = []string{"", "yaml", "go", "json", "text", "mermaid", "diff", "ini"}
 
 // TestPages runs the commands of every page.
 func TestPages(t *testing.T) {
