@@ -30,17 +30,6 @@ type Cause struct {
 	More        int                   `json:"more,omitempty"`
 }
 
-// withCause returns the context of a step with the reason of its writes.
-func withCause(ctx context.Context, cause *Cause) context.Context {
-	step, ok := ctx.Value(writeStepKey{}).(*writeStep)
-	if !ok || cause == nil {
-		return ctx
-	}
-	changed := *step
-	changed.cause = *cause
-	return withWriteStep(ctx, &changed)
-}
-
 // auditStep returns the activity of the context as records name it.
 func auditStep(ctx context.Context) audit.Step {
 	info := activity.GetInfo(ctx)
@@ -59,8 +48,8 @@ func auditStep(ctx context.Context) audit.Step {
 // JournalWrite is the arm.Journal of a worker: it writes one line before a request that could
 // change something leaves, and one with its end.
 func JournalWrite(ctx context.Context, write arm.JournaledWrite) (string, func(arm.WriteEnd), error) {
-	step, ok := ctx.Value(writeStepKey{}).(*writeStep)
-	if !ok || !step.Audit.IsOn() {
+	step := writeStepOf(ctx)
+	if step == nil || !step.Audit.IsOn() {
 		return "", func(arm.WriteEnd) {}, nil
 	}
 	record := step.writeRecord(write)
@@ -74,36 +63,36 @@ func JournalWrite(ctx context.Context, write arm.JournaledWrite) (string, func(a
 
 // writeRecord returns the record of a request.
 func (s *writeStep) writeRecord(write arm.JournaledWrite) audit.Record {
-	record := s.step.Record()
+	record, cause := s.step.Record(), s.cause()
 	record.Key = s.step.Key(int(s.requests.Add(1)))
 	record.Event, record.Method, record.Action = audit.EventWrite, write.Method, write.Action
 	record.ID, record.Type, record.APIVersion = write.Target, write.Type, write.APIVersion
-	record.Generation, record.CorrelationID = s.generation, cmp.Or(write.CorrelationID, record.CorrelationID)
-	record.Reason, record.Message = string(s.cause.Reason), secrets.Scrub(s.cause.Message, nil)
-	record.Differences, record.MoreDifferences = audit.Differences(s.cause.Differences), s.cause.More
-	record.By, record.Request = s.subject(), s.cause.Request
+	record.Generation, record.CorrelationID = s.Generation, cmp.Or(write.CorrelationID, record.CorrelationID)
+	record.Reason, record.Message = string(cause.Reason), secrets.Scrub(cause.Message, nil)
+	record.Differences, record.MoreDifferences = audit.Differences(cause.Differences), cause.More
+	record.By, record.Request = s.subject(), cause.Request
 	return record
+}
+
+// cause returns the reason of the writes, empty if the workflow sent none.
+func (s *writeStep) cause() Cause {
+	if s.Cause == nil {
+		return Cause{}
+	}
+	return *s.Cause
 }
 
 // subject returns the origin of the writes of the step: the key that signed them, or what
 // the client stated; nil for nothing.
 func (s *writeStep) subject() *audit.Subject {
-	stated := s.cause.By
-	switch key := s.signedWith(); {
+	stated := s.cause().By
+	switch key := s.signingKey(); {
 	case key != "":
 		return signedBy(key, stated)
 	case stated != "":
 		return &audit.Subject{Name: stated}
 	}
 	return nil
-}
-
-// signedWith returns the ID of the accepted key that signed what the step writes, "" for none.
-func (s *writeStep) signedWith() string {
-	if s.signingKey != nil {
-		return s.signingKey()
-	}
-	return s.specKey(s.desired)
 }
 
 // signedBy returns the subject of what a key signed.
@@ -134,7 +123,6 @@ func ended(record audit.Record, end arm.WriteEnd) audit.Record {
 type auditState struct {
 	step     audit.Step
 	requests *atomic.Int32
-	cause    Cause
 }
 
 func newAuditState(ctx context.Context) auditState {

@@ -20,11 +20,7 @@ type DeleteResourceInput struct {
 	PassFacts
 	// ETag is that of the read on which the decision is based, "" where it had none.
 	ETag string `json:"etag,omitempty"`
-	// SpecVersion is the api-version of the spec where the deletion replaced it in
-	// Desired, else "".
-	SpecVersion string `json:"specVersion,omitempty"`
-	// Order is the signed request, nil for one that is not signed.
-	Order *resource.DeletionOrder `json:"order,omitempty"`
+	SignedDeletion
 }
 
 // DeleteResourceResult is the outcome of the DELETE.
@@ -59,11 +55,8 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	if stop == nil {
 		stop = a.checkPurge(in.Desired)
 	}
-	signed := func(ctx context.Context) *resource.Verdict {
-		return a.checkDeletionSigned(ctx, in.Desired, in.SpecVersion, in.Order)
-	}
 	if stop == nil {
-		stop = signed(ctx)
+		stop = a.checkDeletionSigned(ctx, in.Desired, in.SignedDeletion)
 	}
 	if stop == nil {
 		stop = a.checkFreeze(ctx, in.Desired)
@@ -73,8 +66,9 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	requests = withStatement(withSigned(forWrites(requests, a, in.Desired, in.Generation, heartbeat), signed), in.statement(true))
-	requests = withCause(withOrder(requests, in.SpecVersion, in.Order), in.Cause)
+	requests = forWrites(requests, writeStep{
+		Activities: a, desired: in.Desired, PassFacts: in.PassFacts, deletion: &in.SignedDeletion, progress: heartbeat.content,
+	})
 	switch stop, err := a.checkTagBeforeDelete(requests, in); {
 	case err != nil:
 		return a.deleteFailed(ctx, in, heartbeat, err)

@@ -85,7 +85,7 @@ func (a *Activities) ExportValues(ctx context.Context, in ExportValuesInput) (Ex
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	requests = withCause(withStatement(forWrites(requests, a, in.Desired, in.Generation, heartbeat), in.statement(false)), in.Cause)
+	requests = forWrites(requests, writeStep{Activities: a, desired: in.Desired, PassFacts: in.PassFacts, progress: heartbeat.content})
 	e := &exporting{
 		Activities: a, desired: in.Desired, keysDisabled: in.KeysDisabled, repeated: in.Repeated,
 		source: newExportSource(a, in.Desired), last: heartbeat.progress().lastAnswer,

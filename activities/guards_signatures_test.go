@@ -143,7 +143,7 @@ func TestGuardSignedDeletion(t *testing.T) {
 			}
 			if c.why != "" {
 				want(t, got.Verdict, resource.ActionBlock, c.why, resource.RetrySlow, "nothing is written")
-				purged, err := run(w, w.acts.PurgeResource, PurgeResourceInput{Desired: in.Desired, Order: in.Order})
+				purged, err := run(w, w.acts.PurgeResource, PurgeResourceInput{Desired: in.Desired, SignedDeletion: SignedDeletion{Order: in.Order}})
 				must(t, err)
 				want(t, purged.Verdict, resource.ActionBlock, c.why, resource.RetrySlow)
 			}
@@ -162,7 +162,7 @@ func TestGuardSignaturesOfExtensions(t *testing.T) {
 	signer := signatures(w)
 	d := desired(t, thingText, thingBody)
 	post := func(d resource.Desired) error {
-		ctx := withWriteStep(context.Background(), &writeStep{Activities: w.acts, desired: d, progress: func() any { return nil }})
+		ctx := withWriteStep(context.Background(), writeStep{Activities: w.acts, desired: d, progress: func() any { return nil }})
 		_, err := w.acts.Client.Post(ctx, d.ID, "sync", d.APIVersion, nil)
 		return err
 	}

@@ -57,6 +57,9 @@ func (h *heartbeater[T]) run() {
 	}
 }
 
+// content returns the progress as the server gets it.
+func (h *heartbeater[T]) content() any { return h.progress() }
+
 func (h *heartbeater[T]) progress() T {
 	h.mu.Lock()
 	defer h.mu.Unlock()

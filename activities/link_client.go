@@ -34,10 +34,16 @@ type linkWrite struct {
 	method string
 }
 
-type linkWriteKey struct{}
-
+// withLinkWrite returns the context of a write that a link requested in a step that may
+// write.
 func withLinkWrite(ctx context.Context, write linkWrite) context.Context {
-	return context.WithValue(ctx, linkWriteKey{}, write)
+	step := writeStepOf(ctx)
+	if step == nil {
+		return ctx
+	}
+	changed := *step
+	changed.link = &write
+	return withWriteStep(ctx, changed)
 }
 
 // Get reads a resource and remembers its ETag for a write of the step.
@@ -127,7 +133,7 @@ func (c *linkClient) write(
 
 // checkStep refuses early, with the reason, what MayWrite refuses in steps that write nothing.
 func (c *linkClient) checkStep(ctx context.Context, write linkWrite) error {
-	if _, writes := ctx.Value(writeStepKey{}).(*writeStep); writes {
+	if writeStepOf(ctx) != nil {
 		return nil
 	}
 	return extensions.NotYet(fmt.Sprintf("an extension would send a %s of %s; a plan, an import and an owner check send nothing that writes",

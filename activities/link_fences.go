@@ -16,32 +16,10 @@ import (
 // server starts another one after 10 s, and a write leaves within 2 s after it was allowed.
 const maxTaskAge = 6 * time.Second
 
-// forChecks returns the context of a local activity whose links may write. now is the time of
-// the workflow: that at which its workflow task began. Without it, of an older workflow, they
-// may only post.
-func (a *Activities) forChecks(ctx context.Context, desired resource.Desired, facts PassFacts, now time.Time) context.Context {
-	ctx = forWrites[putProgress](ctx, a, desired, facts.Generation, nil)
-	if step, ok := ctx.Value(writeStepKey{}).(*writeStep); ok {
-		step.unrequested, step.taskStarted = facts.Unrequested(), now
-	}
-	return withStatement(ctx, facts.statement(false))
-}
-
-// withUnrequested returns the context of a step whose pass no user requested.
-func withUnrequested(ctx context.Context, unrequested bool) context.Context {
-	step, ok := ctx.Value(writeStepKey{}).(*writeStep)
-	if !ok {
-		return ctx
-	}
-	changed := *step
-	changed.unrequested = unrequested
-	return withWriteStep(ctx, &changed)
-}
-
 // checkTask returns the verdict that stops a write of a local activity: only a link writes
 // there, and only early in a workflow task that is known.
-func (s *writeStep) checkTask(ctx context.Context, write arm.Write) *resource.Verdict {
-	if _, link := ctx.Value(linkWriteKey{}).(linkWrite); !link || s.taskStarted.IsZero() {
+func (s *writeStep) checkTask(write arm.Write) *resource.Verdict {
+	if s.link == nil || s.taskStarted.IsZero() {
 		return new(resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, "a check sends no "+write.Method+"; nothing was sent"))
 	}
 	if age := s.clock.Now().Sub(s.taskStarted); age > maxTaskAge {
@@ -54,9 +32,9 @@ func (s *writeStep) checkTask(ctx context.Context, write arm.Write) *resource.Ve
 // and for other writes: the policy of the resource under reconciliation, and what Armature
 // knows of the other one.
 func (s *writeStep) checkLink(ctx context.Context, _ arm.Write) *resource.Verdict {
-	write, ok := ctx.Value(linkWriteKey{}).(linkWrite)
+	write := s.link
 	switch {
-	case !ok:
+	case write == nil:
 		return nil
 	case s.desired.Policy == resource.PolicyObserve:
 		return new(resource.Fail(resource.ReasonProtected, resource.RetryVerySlow, fmt.Sprintf(
@@ -67,7 +45,7 @@ func (s *writeStep) checkLink(ctx context.Context, _ arm.Write) *resource.Verdic
 		return new(resource.Fail(resource.ReasonProtected, resource.RetryVerySlow, fmt.Sprintf(
 			"an extension writes other resources only; the pass writes %s itself, and a modifier changes what it sends", write.id.Short())))
 	}
-	return s.checkManaged(ctx, write)
+	return s.checkManaged(ctx, *write)
 }
 
 // checkManaged returns the verdict that stops a write of a resource that Armature manages: a
@@ -89,8 +67,8 @@ func (s *writeStep) checkManaged(ctx context.Context, write linkWrite) *resource
 
 // checkLinkBudget returns the verdict that stops a write of a link beyond the put-budget.
 func (s *writeStep) checkLinkBudget(ctx context.Context, _ arm.Write) *resource.Verdict {
-	write, ok := ctx.Value(linkWriteKey{}).(linkWrite)
-	if !ok || write.method == http.MethodPost || !s.unrequested || s.options.PutBudget <= 0 {
+	write := s.link
+	if write == nil || write.method == http.MethodPost || s.deletion != nil || !s.Unrequested() || s.options.PutBudget <= 0 {
 		return nil
 	}
 	info := activity.GetInfo(ctx)

@@ -17,53 +17,54 @@ import (
 type writeStep struct {
 	*Activities
 	desired resource.Desired
-	// generation is the generation of desired, 0 where the workflow is of a version that
-	// did not send it.
-	generation int64
-	attempt    Attempt
-	// progress returns what the heartbeats of the attempt contain; nil in a local activity,
-	// which has none.
+	PassFacts
+	// deletion is set in a step that deletes or purges the resource.
+	deletion *SignedDeletion
+	// noResource is set in a step that changes no resource: it needs no signature, and the
+	// generation fence does not record it.
+	noResource bool
+	// progress returns the content of the next heartbeat; nil in a local activity, which has
+	// no heartbeats.
 	progress func() any
-	// unrequested is set where no user requested the pass of a resource that was Ready before:
-	// what its links write counts in the put-budget.
-	unrequested bool
-	// taskStarted is when the workflow task began that runs a local activity; zero in others,
-	// and where links may not write.
+	// taskStarted is when the workflow task began that runs a local activity; zero in other
+	// activities, and if links may not write.
 	taskStarted time.Time
-	// signed returns the verdict that stops what is not signed; nil demands a signed spec.
-	signed func(context.Context) *resource.Verdict
-	// signingKey returns the ID of the accepted key that signed the write, "" for none; nil
-	// where that is the key of the spec.
-	signingKey func() string
+	// link is the write that a link requested, nil for a write of the step itself.
+	link    *linkWrite
+	attempt Attempt
 	auditState
 }
 
-// forWrites returns the context of a step that may write. Without this mark MayWrite
-// refuses every write.
-func forWrites[T any](ctx context.Context, a *Activities, desired resource.Desired, generation int64, heartbeat *heartbeater[T]) context.Context {
+// forWrites returns the context of a step that may write. Without the step MayWrite refuses
+// every write.
+func forWrites(ctx context.Context, step writeStep) context.Context {
 	info := activity.GetInfo(ctx)
-	step := &writeStep{Activities: a, desired: desired, generation: generation, auditState: newAuditState(ctx), attempt: Attempt{
-		WorkflowID: info.WorkflowExecution.ID, RunID: info.WorkflowExecution.RunID,
-	}}
-	if heartbeat != nil {
+	step.attempt = Attempt{WorkflowID: info.WorkflowExecution.ID, RunID: info.WorkflowExecution.RunID}
+	if step.progress != nil {
 		step.attempt.TaskToken = info.TaskToken
-		step.progress = func() any { return heartbeat.progress() }
 	}
+	step.auditState = newAuditState(ctx)
 	return withWriteStep(ctx, step)
 }
 
 type writeStepKey struct{}
 
-func withWriteStep(ctx context.Context, step *writeStep) context.Context {
-	return context.WithValue(ctx, writeStepKey{}, step)
+func withWriteStep(ctx context.Context, step writeStep) context.Context {
+	return context.WithValue(ctx, writeStepKey{}, &step)
+}
+
+// writeStepOf returns the step of a context, nil for one that may not write.
+func writeStepOf(ctx context.Context) *writeStep {
+	step, _ := ctx.Value(writeStepKey{}).(*writeStep)
+	return step
 }
 
 // MayWrite is the arm.WriteCheck of a worker: the one place where everything is asked that
 // may stop a write, right before the request is handed to the connection. Its error
 // carries a verdict (extensions.VerdictOf).
 func MayWrite(ctx context.Context, write arm.Write) error {
-	step, ok := ctx.Value(writeStepKey{}).(*writeStep)
-	if !ok {
+	step := writeStepOf(ctx)
+	if step == nil {
 		return extensions.NotYet(fmt.Sprintf("a %s of %s is sent by the steps that write only; nothing was sent", write.Method, write.Type),
 			extensions.WithReason(resource.ReasonCheckFailed))
 	}
@@ -102,7 +103,7 @@ func (s *writeStep) checkAttempt(ctx context.Context, write arm.Write) *resource
 		// safe to repeat (extensions.ARMClient), and a write of a link while the server still
 		// has the workflow task that runs the activity.
 		if write.Call != arm.CallPost {
-			if stop := s.checkTask(ctx, write); stop != nil {
+			if stop := s.checkTask(write); stop != nil {
 				return stop
 			}
 			attempt.TaskStarted = s.taskStarted
@@ -117,8 +118,8 @@ func (s *writeStep) checkAttempt(ctx context.Context, write arm.Write) *resource
 			"cannot confirm in Temporal that this step of %s is still current, so nothing is written: %v", s.desired.ID.Short(), err)))
 	case standing.Over != "":
 		return new(superseded(fmt.Sprintf("%s: this attempt sends nothing more", standing.Over)))
-	case s.generation > 0 && standing.Generation > s.generation:
-		return new(superseded(supersededText(standing.Generation, s.generation)))
+	case s.Generation > 0 && standing.Generation > s.Generation:
+		return new(superseded(supersededText(standing.Generation, s.Generation)))
 	}
 	return nil
 }

@@ -62,13 +62,14 @@ func (a *Activities) PreCheck(ctx context.Context, in PreCheckInput) (PreCheckRe
 	ctx = a.atServerTime(withCredential(ctx, in.Desired.Credential, in.Desired.ID), in.Now)
 	ctx, cancel := context.WithTimeout(withRunID(ctx), lookup.Timeout)
 	defer cancel()
+	ctx = forWrites(ctx, writeStep{Activities: a, desired: in.Desired, PassFacts: in.PassFacts, taskStarted: in.Now})
 	facts := in.PassFacts
 	in.PassFacts = facts.shared()
-	result, wrote := a.preCheck(a.forChecks(ctx, in.Desired, facts, in.Now), in)
+	result, wrote := a.preCheck(ctx, in)
 	if result.Verdict.Stops() && facts.Requested() && !wrote {
 		// It may rest on a reading from just before the request.
 		in.PassFacts = facts
-		result, _ = a.preCheck(a.forChecks(ctx, in.Desired, facts, in.Now), in)
+		result, _ = a.preCheck(ctx, in)
 	}
 	a.report("PreCheck", result.Verdict)
 	return result, nil

@@ -20,9 +20,7 @@ import (
 type PurgeResourceInput struct {
 	Desired resource.Desired `json:"desired"`
 	PassFacts
-	// SpecVersion and Order are as in DeleteResourceInput.
-	SpecVersion string                  `json:"specVersion,omitempty"`
-	Order       *resource.DeletionOrder `json:"order,omitempty"`
+	SignedDeletion
 	// Since is when the resource was first absent, Sent is set once ARM accepted the
 	// purge.
 	Since time.Time `json:"since,omitzero"`
@@ -52,11 +50,8 @@ func (a *Activities) PurgeResource(ctx context.Context, in PurgeResourceInput) (
 		return PurgeResourceResult{}, err
 	}
 	stop := checkPolicy(in.Desired, "DELETE")
-	signed := func(ctx context.Context) *resource.Verdict {
-		return a.checkDeletionSigned(ctx, in.Desired, in.SpecVersion, in.Order)
-	}
 	if stop == nil {
-		stop = signed(ctx)
+		stop = a.checkDeletionSigned(ctx, in.Desired, in.SignedDeletion)
 	}
 	if stop == nil {
 		stop = a.checkFreeze(ctx, in.Desired)
@@ -66,8 +61,9 @@ func (a *Activities) PurgeResource(ctx context.Context, in PurgeResourceInput) (
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	requests = withStatement(withSigned(forWrites(requests, a, in.Desired, in.Generation, heartbeat), signed), in.statement(true))
-	requests = withCause(withOrder(requests, in.SpecVersion, in.Order), in.Cause)
+	requests = forWrites(requests, writeStep{
+		Activities: a, desired: in.Desired, PassFacts: in.PassFacts, deletion: &in.SignedDeletion, progress: heartbeat.content,
+	})
 	result, err := a.purge(requests, in)
 	if stop, refused := refusedWrite(err); refused {
 		return PurgeResourceResult{Verdict: a.report("PurgeResource", stop)}, nil

@@ -177,8 +177,7 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutR
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	requests = withStatement(forWrites(requests, a, in.Desired, in.Generation, heartbeat), p.statement())
-	requests = withCause(withUnrequested(requests, in.Unrequested()), in.Cause)
+	requests = forWrites(requests, writeStep{Activities: a, desired: in.Desired, PassFacts: in.PassFacts, progress: heartbeat.content})
 	var stop *resource.Verdict
 	if p.request, stop = a.requestWithBodies(requests, drift.Decode, in.Desired, in.shared(), nil, in.Memory); stop != nil {
 		return *p.stop(*stop), nil

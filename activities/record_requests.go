@@ -93,7 +93,7 @@ func (a *Activities) requestKey(desired resource.Desired, request UserRequest) s
 			return a.specKey(desired)
 		}
 	case audit.EventDelete, audit.EventApproval:
-		return a.orderKey(desired, "", request.Order)
+		return a.orderKey(desired, SignedDeletion{Order: request.Order})
 	}
 	return ""
 }

@@ -111,24 +111,14 @@ func recordName(id resource.ID) string {
 // maxRecordTries bounds the tries to write a record that another worker writes too.
 const maxRecordTries = 3
 
-type statementKey struct{}
-
-// withStatement sets the statement on whose behalf the requests of a context write.
-func withStatement(ctx context.Context, statement Statement) context.Context {
-	return context.WithValue(ctx, statementKey{}, statement)
-}
-
 // checkRecords returns the verdict that stops a write whose statement is older than the
 // recorded one. It records the statement before the write leaves: a write that fails is
 // repeated by the same statement or a newer one.
 func (s *writeStep) checkRecords(ctx context.Context, write arm.Write) *resource.Verdict {
-	own, stated := ctx.Value(statementKey{}).(Statement)
-	if s.options.Records == nil || !stated {
+	if s.options.Records == nil || s.noResource {
 		return nil
 	}
-	if _, link := ctx.Value(linkWriteKey{}).(linkWrite); !link {
-		own.Deleted = own.Deleted || write.Call == arm.CallDelete
-	}
+	own := s.statement(s.deletion != nil || s.link == nil && write.Call == arm.CallDelete)
 	name, id := recordName(s.desired.ID), s.desired.ID
 	for range maxRecordTries {
 		document, etag, err := s.options.Records.Read(ctx, name)

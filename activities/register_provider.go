@@ -68,7 +68,9 @@ func (a *Activities) RegisterProvider(ctx context.Context, in RegisterProviderIn
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	requests = withCause(withSigned(forWrites(requests, a, resource.Desired{ID: in.ID}, 0, heartbeat), needsNone), in.Cause)
+	requests = forWrites(requests, writeStep{
+		Activities: a, desired: resource.Desired{ID: in.ID}, PassFacts: PassFacts{Cause: in.Cause}, noResource: true, progress: heartbeat.content,
+	})
 	found, err := a.register(requests, in)
 	if stop, refused := refusedWrite(err); refused {
 		return RegisterProviderResult{Verdict: a.report("RegisterProvider", stop)}, nil

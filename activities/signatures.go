@@ -35,39 +35,43 @@ func (a *Activities) checkSigned(ctx context.Context, desired resource.Desired) 
 		"apply its manifest again with --signing-key (or ARMATURE_SIGNING_KEY)")
 }
 
-// checkDeletionSigned is checkSigned for a DELETE or purge. SpecVersion is the api-version
-// of the spec where the deletion replaces it, else "".
-func (a *Activities) checkDeletionSigned(ctx context.Context, desired resource.Desired, specVersion string, order *resource.DeletionOrder) *resource.Verdict {
+// SignedDeletion is the request of a user on which a DELETE or a purge rests.
+type SignedDeletion struct {
+	// SpecVersion is the api-version of the spec if the deletion replaced it, else "".
+	SpecVersion string `json:"specVersion,omitempty"`
+	// Order is the signed request, nil for a request without a signature.
+	Order *resource.DeletionOrder `json:"order,omitempty"`
+}
+
+// checkDeletionSigned is checkSigned for a DELETE or purge.
+func (a *Activities) checkDeletionSigned(ctx context.Context, desired resource.Desired, deletion SignedDeletion) *resource.Verdict {
 	if a.Signatures == nil {
 		return nil
 	}
 	next := "request the deletion again with --signing-key (or ARMATURE_SIGNING_KEY)"
-	if order != nil && order.Replace {
+	if deletion.Order != nil && deletion.Order.Replace {
 		next = "run armature reconcile --recreate again with --signing-key (or ARMATURE_SIGNING_KEY)"
 	}
-	return a.signatureVerdict(ctx, desired, a.deletionFault(desired, specVersion, order), next)
+	return a.signatureVerdict(ctx, desired, a.deletionFault(desired, deletion), next)
 }
-
-// withSigned returns the context of a step whose writes need another signature than that
-// of the spec.
-func withSigned(ctx context.Context, signed func(context.Context) *resource.Verdict) context.Context {
-	step, ok := ctx.Value(writeStepKey{}).(*writeStep)
-	if !ok {
-		return ctx
-	}
-	changed := *step
-	changed.signed = signed
-	return withWriteStep(ctx, &changed)
-}
-
-// needsNone is the check of a step that changes no resource.
-func needsNone(context.Context) *resource.Verdict { return nil }
 
 func (s *writeStep) checkSignature(ctx context.Context, _ arm.Write) *resource.Verdict {
-	if s.signed != nil {
-		return s.signed(ctx)
+	switch {
+	case s.noResource:
+		return nil
+	case s.deletion != nil:
+		return s.checkDeletionSigned(ctx, s.desired, *s.deletion)
 	}
 	return s.checkSigned(ctx, s.desired)
+}
+
+// signingKey returns the ID of the accepted key that signed what the step writes, "" for
+// none.
+func (s *writeStep) signingKey() string {
+	if s.deletion != nil {
+		return s.orderKey(s.desired, *s.deletion)
+	}
+	return s.specKey(s.desired)
 }
 
 func (a *Activities) signatureVerdict(ctx context.Context, desired resource.Desired, fault *signing.Fault, next string) *resource.Verdict {
@@ -90,30 +94,20 @@ func (a *Activities) specKey(desired resource.Desired) string {
 	return desired.Signature.Key
 }
 
-// orderKey returns the ID of the accepted key that signed a deletion, "" where none did.
-func (a *Activities) orderKey(desired resource.Desired, specVersion string, order *resource.DeletionOrder) string {
-	if a.Signatures == nil || order == nil || order.Signature == nil || a.deletionFault(desired, specVersion, order) != nil {
+// orderKey returns the ID of the accepted key that signed a deletion, "" if none did.
+func (a *Activities) orderKey(desired resource.Desired, deletion SignedDeletion) string {
+	order := deletion.Order
+	if a.Signatures == nil || order == nil || order.Signature == nil || a.deletionFault(desired, deletion) != nil {
 		return ""
 	}
 	return order.Signature.Key
 }
 
 // deletionFault returns why a signed request does not allow a DELETE, nil if it does.
-func (a *Activities) deletionFault(desired resource.Desired, specVersion string, order *resource.DeletionOrder) *signing.Fault {
+func (a *Activities) deletionFault(desired resource.Desired, deletion SignedDeletion) *signing.Fault {
 	override := ""
-	if specVersion != "" {
-		override, desired.APIVersion = desired.APIVersion, specVersion
+	if deletion.SpecVersion != "" {
+		override, desired.APIVersion = desired.APIVersion, deletion.SpecVersion
 	}
-	return a.Signatures.Deletion(desired, override, order)
-}
-
-// withOrder returns the context of a step that deletes what a signed request names.
-func withOrder(ctx context.Context, specVersion string, order *resource.DeletionOrder) context.Context {
-	step, ok := ctx.Value(writeStepKey{}).(*writeStep)
-	if !ok {
-		return ctx
-	}
-	changed := *step
-	changed.signingKey = func() string { return step.orderKey(step.desired, specVersion, order) }
-	return withWriteStep(ctx, &changed)
+	return a.Signatures.Deletion(desired, override, deletion.Order)
 }

@@ -158,7 +158,7 @@ func (r *reconciler) purgeAndFinish(ctx workflow.Context, p *pass, message strin
 		}
 		var a *activities.Activities
 		result, err := execute(requestOptions(ctx, "purge "+p.desired.ID.Short()), a.PurgeResource, activities.PurgeResourceInput{
-			Desired: p.desired, PassFacts: r.writeFacts(p), SpecVersion: p.specVersion, Order: r.order(), Since: purge.Since, Sent: purge.Sent,
+			Desired: p.desired, PassFacts: r.writeFacts(p), SignedDeletion: r.signedDeletion(p), Since: purge.Since, Sent: purge.Sent,
 		})
 		purge.Sent = purge.Sent || result.Sent
 		verdict := verdictOf(result.Verdict, err)
@@ -179,7 +179,7 @@ func (r *reconciler) deleteAndPoll(ctx workflow.Context, p *pass) resource.Verdi
 	unsent := r.state.DeleteUnsent
 	r.state.DeleteUnsent, r.deleteRuns = false, unsent
 	result, err := execute(requestOptions(ctx, "DELETE "+nameAndVersion(p.desired)), a.DeleteResource, activities.DeleteResourceInput{
-		Desired: p.desired, PassFacts: r.writeFacts(p), SpecVersion: p.specVersion, Order: r.order(), ETag: p.got.ETag,
+		Desired: p.desired, PassFacts: r.writeFacts(p), SignedDeletion: r.signedDeletion(p), ETag: p.got.ETag,
 	})
 	r.deleteRuns = false
 	if err == nil && result.Unsent {

@@ -36,7 +36,7 @@ func (r *reconciler) replace(ctx workflow.Context, p *pass, refusal resource.Ver
 	// approved.
 	r.state.RecreateApproved = true
 	deleted, err := executeWrite(requestOptions(ctx, "DELETE "+nameAndVersion(p.desired)+" to create it again"), r, a.DeleteResource, activities.DeleteResourceInput{
-		Desired: p.desired, PassFacts: r.writeFacts(p), Order: r.state.ReplaceOrder, ETag: p.got.ETag,
+		Desired: p.desired, PassFacts: r.writeFacts(p), SignedDeletion: activities.SignedDeletion{Order: r.state.ReplaceOrder}, ETag: p.got.ETag,
 	})
 	verdict := verdictOf(deleted.Verdict, err)
 	if verdict.Stops() || ctx.Err() != nil {

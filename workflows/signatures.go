@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -52,6 +53,11 @@ func (r *reconciler) order() *resource.DeletionOrder {
 		return nil
 	}
 	return r.state.Delete.Order
+}
+
+// signedDeletion returns the request on which a DELETE of the pass rests.
+func (r *reconciler) signedDeletion(p *pass) activities.SignedDeletion {
+	return activities.SignedDeletion{SpecVersion: p.specVersion, Order: r.order()}
 }
 
 // joinedOrder returns the signed request that counts after a repeated request: the one
