@@ -7,4 +7,6 @@
 // Expected outcomes (blocked, throttled, refused, in sync) are results. Errors are
 // transient errors of the transport and the "not yet" of a poll: Temporal retries
 // them after the delay that each of them carries.
+//
+// The worker and the CLI use this package. It promises no stability to other programs.
 package activities

@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/armature-io/armature/extensions"
-	"github.com/armature-io/armature/extensions/conditions"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -39,10 +38,10 @@ func (l readyLink) PreReconcileCheck(
 		return extensions.PreReconcileCheckResult{}, err
 	}
 	l.saw(obj, owner, network)
-	if owner != nil && !conditions.IsReady(owner) {
+	if owner != nil && !owner.IsReady() {
 		return extensions.BlockReconcile("waiting for owner " + owner.ID.Name() + " to be ready"), nil
 	}
-	if !network.Found || !conditions.IsReady(network.Object) {
+	if !network.Found || !network.Object.IsReady() {
 		return extensions.BlockReconcile("required network not ready", extensions.WithWaitingFor(id)), nil
 	}
 	return next(ctx, obj, owner, resolver, client, log)

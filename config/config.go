@@ -3,6 +3,8 @@
 // imports viper. It must not know how a value is used: it checks form and safety, and
 // service builds from it. The Temporal connection is configured as for every Temporal
 // tool, by TEMPORAL_* variables and profiles, and is not part of it.
+//
+// The worker uses this package. It promises no stability to other programs.
 package config
 
 import "time"

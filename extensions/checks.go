@@ -171,7 +171,7 @@ func failedCheck(ctx context.Context, req Request, point string, err error) reso
 		return verdict
 	}
 	verdict := resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, fmt.Sprintf("The check %s failed: %v", point, err))
-	verdict.Origin = OriginOf(err)
+	verdict.Origin = errorOrigin(err)
 	return withARMError(verdict, err)
 }
 

@@ -23,9 +23,9 @@ func originOf(link any, point string) string {
 	return strings.TrimPrefix(fmt.Sprintf("%T", link), "*") + "." + point
 }
 
-// OriginOf returns the origin of an error of a chain: the innermost link that returned it,
+// errorOrigin returns the origin of an error of a chain: the innermost link that returned it,
 // "" for an error of Armature's own defaults.
-func OriginOf(err error) string {
+func errorOrigin(err error) string {
 	if failed, ok := errors.AsType[*linkError](err); ok {
 		return originOf(failed.link, failed.point)
 	}

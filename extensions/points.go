@@ -48,7 +48,7 @@ type Resolver interface {
 // Resolution is the result of a Resolver. Object is nil when Found is false; Ready
 // means that the resource exists and is neither changing nor broken. Managed is that of
 // Object: the Ready condition where Armature manages the resource, else nil
-// (conditions.IsReady uses both).
+// (IsReady uses both).
 type Resolution struct {
 	Found  bool
 	Object *resource.Object

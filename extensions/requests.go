@@ -99,7 +99,7 @@ func (r *Registry) classify(ctx context.Context, resourceType string, req Reques
 		details, err := chain(links, ARMErrorClassifierFunc(defaultClassify), c.bindClassifier)(ctx, &own, cloneForLinks(links, req.Object), r.resolver(req), req.Client, log)
 		return classified{details, c.classifiedBy}, err
 	})
-	origin := OriginOf(err)
+	origin := errorOrigin(err)
 	if details.by != nil {
 		origin = originOf(details.by, classifyPoint)
 	}

@@ -199,7 +199,7 @@ func VerdictOf(err error) (resource.Verdict, bool) {
 	if !ok {
 		return resource.Verdict{}, false
 	}
-	verdict.Origin = OriginOf(err)
+	verdict.Origin = errorOrigin(err)
 	return sanitize(verdict), true
 }
 

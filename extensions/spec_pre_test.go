@@ -10,7 +10,6 @@ import (
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
-	"github.com/armature-io/armature/extensions/conditions"
 	"github.com/armature-io/armature/extensions/extensiontest"
 	"github.com/armature-io/armature/resource"
 )
@@ -22,7 +21,7 @@ func TestSpecPreOwnerReady(t *testing.T) {
 		switch {
 		case !owner.Exists():
 			return extensions.BlockReconcile("owner not found", extensions.WithReason(resource.ReasonWaitingForOwner)), nil
-		case !conditions.IsReady(owner):
+		case !owner.IsReady():
 			return extensions.BlockReconcile(fmt.Sprintf("waiting for owner %s to be ready", owner.ID.Name())), nil
 		}
 		return w.next()
@@ -58,7 +57,7 @@ func TestSpecPreReferences(t *testing.T) {
 			return extensions.PreReconcileCheckResult{}, err
 		case !resolved.Found:
 			return extensions.BlockReconcile("required network reference not found", extensions.WithReason(resource.ReasonReferenceNotFound), extensions.WithWaitingFor(id)), nil
-		case !conditions.IsReady(resolved.Object):
+		case !resolved.Object.IsReady():
 			return extensions.BlockReconcile("required network not ready", extensions.WithReason(resource.ReasonReferenceNotReady), extensions.WithWaitingFor(id)), nil
 		}
 		return w.next()

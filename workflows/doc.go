@@ -4,4 +4,6 @@
 // decision. So the package must not know ARM, drift or extensions, and it reads no
 // clock, no map order, no registry and no network: the same history always gives the
 // same commands.
+//
+// The worker and the CLI use this package. It promises no stability to other programs.
 package workflows

@@ -25,7 +25,7 @@ var layers = [][]string{
 	{"types", "internal/signing", "internal/expression"},
 	{"manifest", "drift", "arm", "secrets", "internal/encryption", "internal/audit"},
 	{"extensions"},
-	{"extensions/conditions", "extensions/azure", "activities/lookup", "activities/contents"},
+	{"extensions/azure", "activities/lookup", "activities/contents"},
 	{"activities"},
 	{"workflows"},
 	{"extensions/passtest"},
@@ -158,6 +158,22 @@ func TestImportsPointDown(t *testing.T) {
 	for _, name := range rooms() {
 		if !found[name] {
 			t.Errorf("the tables name %s, which does not exist", name)
+		}
+	}
+}
+
+// TestArchitectureNamesEveryRoom checks that docs/architecture.md links each package of the
+// product. Folders of a main package or of tests alone are no rooms.
+func TestArchitectureNamesEveryRoom(t *testing.T) {
+	page := read(t, "docs/architecture.md")
+	for _, line := range goList(t, "-f", "{{.Name}} {{len .GoFiles}} {{.ImportPath}}", "./...") {
+		fields := strings.Fields(line)
+		path, ours := strings.CutPrefix(fields[2], module+"/")
+		if !ours || within(path, "dev") || within(path, "examples") || fields[0] == "main" && path != "worker" || fields[1] == "0" {
+			continue
+		}
+		if !strings.Contains(page, "](../"+path+")") {
+			t.Errorf("docs/architecture.md does not name the package %s", path)
 		}
 	}
 }

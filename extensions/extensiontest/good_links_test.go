@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/armature-io/armature/extensions"
-	"github.com/armature-io/armature/extensions/conditions"
 	"github.com/armature-io/armature/extensions/extensiontest"
 	"github.com/armature-io/armature/resource"
 )
@@ -79,7 +78,7 @@ type readyOwner struct{}
 func (readyOwner) PreReconcileCheck(ctx context.Context, obj, owner *resource.Object, resolver extensions.Resolver,
 	client extensions.ARMClient, log *slog.Logger, next extensions.PreReconcileCheckFunc,
 ) (extensions.PreReconcileCheckResult, error) {
-	if owner != nil && !conditions.IsReady(owner) {
+	if owner != nil && !owner.IsReady() {
 		return extensions.BlockReconcile("parent is not Ready"), nil
 	}
 	if mode, _ := obj.StringAt("properties.mode"); strings.EqualFold(mode, "Night") && obj.Labels["stack"] == "prod" && !extensions.Forced(ctx) {
