@@ -113,7 +113,7 @@ type Activities struct {
 	clock         *servertime.Clock
 	lookup        *lookup.Reader
 	bodies        lookup.Bodies
-	states        managedStates
+	states        *managedStates
 	registrations registrations
 	later         later
 	refusals      refusals
@@ -148,9 +148,10 @@ func New(dependencies Dependencies, options Options) *Activities {
 	if options.Clock == nil {
 		options.Clock = servertime.New(options.Now)
 	}
+	reader := lookup.New(dependencies.Client, dependencies.Masker, options.OwnerMaxAge, options.Clock.Now)
 	return &Activities{
-		Dependencies: dependencies, options: options, clock: options.Clock,
-		lookup:    lookup.New(dependencies.Client, dependencies.Masker, options.OwnerMaxAge, options.Clock.Now),
+		Dependencies: dependencies, options: options, clock: options.Clock, lookup: reader,
+		states:    &managedStates{fleet: dependencies.Fleet, lookup: reader, clock: options.Clock},
 		slotWaits: make(chan struct{}, maxSlotWaits),
 	}
 }

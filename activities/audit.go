@@ -49,11 +49,11 @@ func auditStep(ctx context.Context) audit.Step {
 // change something leaves, and one with its end.
 func JournalWrite(ctx context.Context, write arm.JournaledWrite) (string, func(arm.WriteEnd), error) {
 	step := writeStepOf(ctx)
-	if step == nil || !step.Audit.IsOn() {
+	if step == nil || !step.audit.IsOn() {
 		return "", func(arm.WriteEnd) {}, nil
 	}
 	record := step.writeRecord(write)
-	finish, err := step.Audit.Begin(ctx, record)
+	finish, err := step.audit.Begin(ctx, record)
 	if err != nil {
 		return "", nil, extensions.NotYet("nothing was sent, because "+err.Error()+"; it is tried again",
 			extensions.WithReason(resource.ReasonAuditUnavailable), extensions.WithRetry(resource.RetrySlow))

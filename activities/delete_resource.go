@@ -56,10 +56,10 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 		stop = a.checkPurge(in.Desired)
 	}
 	if stop == nil {
-		stop = a.checkDeletionSigned(ctx, in.Desired, in.SignedDeletion)
+		stop = a.fences().checkDeletionSigned(ctx, in.Desired, in.SignedDeletion)
 	}
 	if stop == nil {
-		stop = a.checkFreeze(ctx, in.Desired)
+		stop = a.fences().checkFreeze(ctx, in.Desired)
 	}
 	if stop != nil {
 		return DeleteResourceResult{Verdict: a.report("DeleteResource", *stop), Unsent: isFirstAttempt(ctx)}, nil
@@ -67,7 +67,7 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	requests, cancel := requestContext(ctx)
 	defer cancel()
 	requests = forWrites(requests, writeStep{
-		Activities: a, desired: in.Desired, PassFacts: in.PassFacts, deletion: &in.SignedDeletion, progress: heartbeat.content,
+		fences: a.fences(), desired: in.Desired, PassFacts: in.PassFacts, deletion: &in.SignedDeletion, progress: heartbeat.content,
 	})
 	switch stop, err := a.checkTagBeforeDelete(requests, in); {
 	case err != nil:

@@ -85,7 +85,7 @@ func (a *Activities) ExportValues(ctx context.Context, in ExportValuesInput) (Ex
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	requests = forWrites(requests, writeStep{Activities: a, desired: in.Desired, PassFacts: in.PassFacts, progress: heartbeat.content})
+	requests = forWrites(requests, writeStep{fences: a.fences(), desired: in.Desired, PassFacts: in.PassFacts, progress: heartbeat.content})
 	e := &exporting{
 		Activities: a, desired: in.Desired, keysDisabled: in.KeysDisabled, repeated: in.Repeated,
 		source: newExportSource(a, in.Desired), last: heartbeat.progress().lastAnswer,

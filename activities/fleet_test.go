@@ -150,7 +150,7 @@ func (w *world) manages(text string, managed Managed) {
 
 // writes returns a context in which the client may write outside of an activity.
 func (w *world) writes(ctx context.Context) context.Context {
-	return withWriteStep(ctx, writeStep{Activities: w.acts, progress: func() any { return nil }})
+	return withWriteStep(ctx, writeStep{fences: w.acts.fences(), progress: func() any { return nil }})
 }
 
 // Confirm reports what the test set, and stores the heartbeat.

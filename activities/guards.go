@@ -24,12 +24,12 @@ type Freezer interface {
 // checkFreeze returns the verdict that stops a write of a frozen resource, and every write
 // of a read-only worker, nil where nothing does. A worker that cannot look up freezes sends
 // nothing.
-func (a *Activities) checkFreeze(ctx context.Context, desired resource.Desired) *resource.Verdict {
-	if a.options.ReadOnly {
+func (f fences) checkFreeze(ctx context.Context, desired resource.Desired) *resource.Verdict {
+	if f.readOnly {
 		return new(resource.Block(resource.ReasonReadOnly, "this worker is read-only (read-only in its configuration): "+
 			"reads continue, nothing is written; a worker without it, on the same task queue, writes"))
 	}
-	freeze, frozen, err := a.Freezer.Frozen(ctx, desired.Labels)
+	freeze, frozen, err := f.freezer.Frozen(ctx, desired.Labels)
 	switch {
 	case err != nil:
 		return new(resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow,

@@ -162,7 +162,7 @@ func TestGuardSignaturesOfExtensions(t *testing.T) {
 	signer := signatures(w)
 	d := desired(t, thingText, thingBody)
 	post := func(d resource.Desired) error {
-		ctx := withWriteStep(context.Background(), writeStep{Activities: w.acts, desired: d, progress: func() any { return nil }})
+		ctx := withWriteStep(context.Background(), writeStep{fences: w.acts.fences(), desired: d, progress: func() any { return nil }})
 		_, err := w.acts.Client.Post(ctx, d.ID, "sync", d.APIVersion, nil)
 		return err
 	}

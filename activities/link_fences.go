@@ -51,7 +51,7 @@ func (s *writeStep) checkLink(ctx context.Context, _ arm.Write) *resource.Verdic
 // checkManaged returns the verdict that stops a write of a resource that Armature manages: a
 // DELETE, which its own workflow sends, and any write that its policy or a freeze forbids.
 func (s *writeStep) checkManaged(ctx context.Context, write linkWrite) *resource.Verdict {
-	managed, known, err := s.managedState(ctx, write.id, time.Time{})
+	managed, known, err := s.managed.of(ctx, write.id, time.Time{})
 	switch {
 	case err != nil:
 		return new(resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, fmt.Sprintf(
@@ -68,12 +68,12 @@ func (s *writeStep) checkManaged(ctx context.Context, write linkWrite) *resource
 // checkLinkBudget returns the verdict that stops a write of a link beyond the put-budget.
 func (s *writeStep) checkLinkBudget(ctx context.Context, _ arm.Write) *resource.Verdict {
 	write := s.link
-	if write == nil || write.method == http.MethodPost || s.deletion != nil || !s.Unrequested() || s.options.PutBudget <= 0 {
+	if write == nil || write.method == http.MethodPost || s.deletion != nil || !s.Unrequested() || s.putBudget <= 0 {
 		return nil
 	}
 	info := activity.GetInfo(ctx)
-	grant, err := s.Budgets.Spend(ctx, Expense{
-		Budget: PutBudget, Limit: s.options.PutBudget, ID: write.id,
+	grant, err := s.budgets.Spend(ctx, Expense{
+		Budget: PutBudget, Limit: s.putBudget, ID: write.id,
 		Token: info.WorkflowExecution.RunID + "/" + info.ActivityID + "/" + write.method,
 	})
 	switch {
@@ -84,5 +84,5 @@ func (s *writeStep) checkLinkBudget(ctx context.Context, _ arm.Write) *resource.
 	}
 	return new(resource.Block(resource.ReasonHeld, fmt.Sprintf(
 		"put-budget exhausted: the workers wrote %d times within an hour without a request of a user, so the %s of %s by an extension waits; armature reconcile %s does not wait",
-		s.options.PutBudget, write.method, write.id.Short(), s.desired.ID.Short())))
+		s.putBudget, write.method, write.id.Short(), s.desired.ID.Short())))
 }

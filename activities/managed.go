@@ -11,6 +11,7 @@ import (
 
 	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/servertime"
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 )
@@ -26,6 +27,9 @@ const (
 // managedStates caches what Temporal shows of the workflows of other resources: one
 // Describe for each resource, worker and maximum age.
 type managedStates struct {
+	fleet    Fleet
+	lookup   *lookup.Reader
+	clock    *servertime.Clock
 	requests singleflight.Group
 
 	mu    sync.Mutex
@@ -38,33 +42,33 @@ type managedState struct {
 	at      time.Time
 }
 
-// managedState returns what Temporal shows of the workflow of a resource, neither from before
+// of returns the state that Temporal shows of the workflow of a resource, neither from before
 // the last change that this worker was notified of, nor from before since.
-func (a *Activities) managedState(ctx context.Context, id resource.ID, since time.Time) (Managed, bool, error) {
-	notBefore := a.lookup.LastChange(id)
-	if now := a.clock.Now(); since.After(now) {
+func (m *managedStates) of(ctx context.Context, id resource.ID, since time.Time) (Managed, bool, error) {
+	notBefore := m.lookup.LastChange(id)
+	if now := m.clock.Now(); since.After(now) {
 		since = now // what is read now was read after the request
 	}
 	if since.After(notBefore) {
 		notBefore = since
 	}
-	if state, ok := a.states.get(id, a.clock.Now(), notBefore); ok {
+	if state, ok := m.get(id, m.clock.Now(), notBefore); ok {
 		return state.managed, state.known, nil
 	}
 	key := id.Key()
 	if !notBefore.IsZero() {
 		key += " since " + notBefore.String() // a request in flight may be from before
 	}
-	done := a.states.requests.DoChan(key, func() (any, error) {
+	done := m.requests.DoChan(key, func() (any, error) {
 		// Detached: a caller that gives up must not cancel the others' request.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookup.Timeout)
 		defer cancel()
-		state := managedState{at: a.clock.Now()}
+		state := managedState{at: m.clock.Now()}
 		var err error
-		if state.managed, state.known, err = a.Fleet.Managed(ctx, id); err != nil {
+		if state.managed, state.known, err = m.fleet.Managed(ctx, id); err != nil {
 			return managedState{}, err
 		}
-		a.states.put(id, state)
+		m.put(id, state)
 		return state, nil
 	})
 	select {
@@ -99,7 +103,7 @@ func (m *managedStates) put(id resource.ID, state managedState) {
 // yet. Where Temporal does not return it, the object is not Ready: a check that asks for the
 // Ready condition must not pass because of an outage.
 func (a *Activities) addManaged(ctx context.Context, object *resource.Object, since time.Time) {
-	managed, known, err := a.managedState(ctx, object.ID, since)
+	managed, known, err := a.states.of(ctx, object.ID, since)
 	switch {
 	case err != nil:
 		object.Managed = &resource.Managed{Reason: resource.ReasonCheckFailed}
@@ -113,7 +117,7 @@ func (a *Activities) addManaged(ctx context.Context, object *resource.Object, si
 // passed: a private endpoint without approval exists, and nothing that depends on it
 // works.
 func (a *Activities) requireReady(ctx context.Context, found extensions.ResolvedReference, since time.Time) extensions.ResolvedReference {
-	managed, known, err := a.managedState(ctx, found.Reference.ID, since)
+	managed, known, err := a.states.of(ctx, found.Reference.ID, since)
 	switch {
 	case err != nil:
 		found.Err = err
@@ -130,7 +134,7 @@ func (a *Activities) waitForReadyOwner(ctx context.Context, verdict resource.Ver
 	if verdict.Stops() || desired.WaitFor != resource.WaitForReady || desired.Owner.IsZero() {
 		return verdict
 	}
-	managed, known, err := a.managedState(ctx, desired.Owner, since)
+	managed, known, err := a.states.of(ctx, desired.Owner, since)
 	switch {
 	case err != nil:
 		return resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, fmt.Sprintf(

@@ -4,18 +4,51 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"go.temporal.io/sdk/activity"
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/audit"
+	"github.com/armature-io/armature/internal/servertime"
+	"github.com/armature-io/armature/internal/signing"
 	"github.com/armature-io/armature/resource"
 )
 
+// fences are the checks of a write and their collaborators.
+type fences struct {
+	freezer  Freezer
+	readOnly bool
+	// signatures is nil for a worker that checks none. warnOnly logs a missing signature and
+	// lets the write pass.
+	signatures *signing.Verifier
+	warnOnly   bool
+	// records are the statements of the generation fence, nil without one.
+	records Records
+	budgets Budgets
+	// putBudget bounds the PUTs per hour that no user requested, 0 for no bound.
+	putBudget int
+	managed   *managedStates
+	attempts  Attempts
+	audit     *audit.Journal
+	clock     *servertime.Clock
+	log       *slog.Logger
+}
+
+// fences returns the checks of this worker.
+func (a *Activities) fences() fences {
+	return fences{
+		freezer: a.Freezer, readOnly: a.options.ReadOnly, signatures: a.Signatures, warnOnly: a.options.WarnOfSignatures,
+		records: a.options.Records, budgets: a.Budgets, putBudget: a.options.PutBudget, managed: a.states,
+		attempts: a.Attempts, audit: a.Audit, clock: a.clock, log: a.Log,
+	}
+}
+
 // writeStep is the step on whose behalf requests change something in Azure.
 type writeStep struct {
-	*Activities
+	fences
 	desired resource.Desired
 	PassFacts
 	// deletion is set in a step that deletes or purges the resource.
@@ -111,7 +144,7 @@ func (s *writeStep) checkAttempt(ctx context.Context, write arm.Write) *resource
 	} else {
 		attempt.Progress = s.progress()
 	}
-	standing, err := s.Attempts.Confirm(ctx, attempt)
+	standing, err := s.attempts.Confirm(ctx, attempt)
 	switch {
 	case err != nil:
 		return new(resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, fmt.Sprintf(

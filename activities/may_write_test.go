@@ -156,7 +156,7 @@ func TestLocalActivitiesSendNoWrites(t *testing.T) {
 	w.put(groupText, `{"location":"westus2"}`)
 	w.put(thingText, `{"location":"westus2"}`)
 	check := func(ctx context.Context, method string) (string, error) {
-		ctx = forWrites(ctx, writeStep{Activities: w.acts, desired: desired(t, thingText, `{}`), PassFacts: PassFacts{Generation: 1}})
+		ctx = forWrites(ctx, writeStep{fences: w.acts.fences(), desired: desired(t, thingText, `{}`), PassFacts: PassFacts{Generation: 1}})
 		var err error
 		if method == "POST" {
 			_, err = w.acts.Client.Post(ctx, id(t, thingText), "sync", "2024-01-01", nil)

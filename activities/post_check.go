@@ -58,7 +58,7 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 	ctx, cancel := context.WithTimeout(withRunID(ctx), lookup.Timeout)
 	defer cancel()
 	facts := in.shared()
-	ctx = forWrites(ctx, writeStep{Activities: a, desired: in.Desired, PassFacts: facts, taskStarted: in.Now})
+	ctx = forWrites(ctx, writeStep{fences: a.fences(), desired: in.Desired, PassFacts: facts, taskStarted: in.Now})
 	a.noteChanges(in.Changes)
 	defer a.bodies.Drop(in.Desired.Body, in.Observed)
 	request, stop := a.requestWithOwner(ctx, in.Desired, facts, in.Observed, in.Memory)

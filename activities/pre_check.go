@@ -62,7 +62,7 @@ func (a *Activities) PreCheck(ctx context.Context, in PreCheckInput) (PreCheckRe
 	ctx = a.atServerTime(withCredential(ctx, in.Desired.Credential, in.Desired.ID), in.Now)
 	ctx, cancel := context.WithTimeout(withRunID(ctx), lookup.Timeout)
 	defer cancel()
-	ctx = forWrites(ctx, writeStep{Activities: a, desired: in.Desired, PassFacts: in.PassFacts, taskStarted: in.Now})
+	ctx = forWrites(ctx, writeStep{fences: a.fences(), desired: in.Desired, PassFacts: in.PassFacts, taskStarted: in.Now})
 	facts := in.PassFacts
 	in.PassFacts = facts.shared()
 	result, wrote := a.preCheck(ctx, in)

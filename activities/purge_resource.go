@@ -51,10 +51,10 @@ func (a *Activities) PurgeResource(ctx context.Context, in PurgeResourceInput) (
 	}
 	stop := checkPolicy(in.Desired, "DELETE")
 	if stop == nil {
-		stop = a.checkDeletionSigned(ctx, in.Desired, in.SignedDeletion)
+		stop = a.fences().checkDeletionSigned(ctx, in.Desired, in.SignedDeletion)
 	}
 	if stop == nil {
-		stop = a.checkFreeze(ctx, in.Desired)
+		stop = a.fences().checkFreeze(ctx, in.Desired)
 	}
 	if stop != nil {
 		return PurgeResourceResult{Verdict: a.report("PurgeResource", *stop)}, nil
@@ -62,7 +62,7 @@ func (a *Activities) PurgeResource(ctx context.Context, in PurgeResourceInput) (
 	requests, cancel := requestContext(ctx)
 	defer cancel()
 	requests = forWrites(requests, writeStep{
-		Activities: a, desired: in.Desired, PassFacts: in.PassFacts, deletion: &in.SignedDeletion, progress: heartbeat.content,
+		fences: a.fences(), desired: in.Desired, PassFacts: in.PassFacts, deletion: &in.SignedDeletion, progress: heartbeat.content,
 	})
 	result, err := a.purge(requests, in)
 	if stop, refused := refusedWrite(err); refused {

@@ -167,7 +167,7 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutR
 	if stop := checkPolicy(in.Desired, "PUT"); stop != nil {
 		return *p.stop(*stop), nil
 	}
-	if stop := a.checkSigned(ctx, in.Desired); stop != nil {
+	if stop := a.fences().checkSigned(ctx, in.Desired); stop != nil {
 		return *p.stop(*stop), nil
 	}
 	p.maySent = p.attempt-1 > heartbeat.progress().Unsent
@@ -177,7 +177,7 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutR
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	requests = forWrites(requests, writeStep{Activities: a, desired: in.Desired, PassFacts: in.PassFacts, progress: heartbeat.content})
+	requests = forWrites(requests, writeStep{fences: a.fences(), desired: in.Desired, PassFacts: in.PassFacts, progress: heartbeat.content})
 	var stop *resource.Verdict
 	if p.request, stop = a.requestWithBodies(requests, drift.Decode, in.Desired, in.shared(), nil, in.Memory); stop != nil {
 		return *p.stop(*stop), nil

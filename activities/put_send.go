@@ -16,7 +16,7 @@ import (
 
 // writeHold returns the verdict that stops this PUT, nil where none does.
 func (p *put) writeHold(ctx context.Context) *resource.Verdict {
-	if stop := p.checkFreeze(ctx, p.in.Desired); stop != nil {
+	if stop := p.fences().checkFreeze(ctx, p.in.Desired); stop != nil {
 		return stop
 	}
 	if stop := p.checkTag(); stop != nil {

@@ -90,10 +90,10 @@ func (a *Activities) requestKey(desired resource.Desired, request UserRequest) s
 	switch request.Event {
 	case audit.EventApply:
 		if request.Generation > 0 {
-			return a.specKey(desired)
+			return a.fences().specKey(desired)
 		}
 	case audit.EventDelete, audit.EventApproval:
-		return a.orderKey(desired, SignedDeletion{Order: request.Order})
+		return a.fences().orderKey(desired, SignedDeletion{Order: request.Order})
 	}
 	return ""
 }

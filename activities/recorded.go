@@ -115,13 +115,13 @@ const maxRecordTries = 3
 // recorded one. It records the statement before the write leaves: a write that fails is
 // repeated by the same statement or a newer one.
 func (s *writeStep) checkRecords(ctx context.Context, write arm.Write) *resource.Verdict {
-	if s.options.Records == nil || s.noResource {
+	if s.records == nil || s.noResource {
 		return nil
 	}
 	own := s.statement(s.deletion != nil || s.link == nil && write.Call == arm.CallDelete)
 	name, id := recordName(s.desired.ID), s.desired.ID
 	for range maxRecordTries {
-		document, etag, err := s.options.Records.Read(ctx, name)
+		document, etag, err := s.records.Read(ctx, name)
 		if err != nil {
 			return unreadableRecord(id, err)
 		}
@@ -141,7 +141,7 @@ func (s *writeStep) checkRecords(ctx context.Context, write arm.Write) *resource
 		if err != nil {
 			return unreadableRecord(id, err)
 		}
-		written, err := s.options.Records.Write(ctx, name, next, etag)
+		written, err := s.records.Write(ctx, name, next, etag)
 		switch {
 		case err != nil:
 			return unreadableRecord(id, err)

@@ -69,7 +69,7 @@ func (a *Activities) RegisterProvider(ctx context.Context, in RegisterProviderIn
 	requests, cancel := requestContext(ctx)
 	defer cancel()
 	requests = forWrites(requests, writeStep{
-		Activities: a, desired: resource.Desired{ID: in.ID}, PassFacts: PassFacts{Cause: in.Cause}, noResource: true, progress: heartbeat.content,
+		fences: a.fences(), desired: resource.Desired{ID: in.ID}, PassFacts: PassFacts{Cause: in.Cause}, noResource: true, progress: heartbeat.content,
 	})
 	found, err := a.register(requests, in)
 	if stop, refused := refusedWrite(err); refused {

@@ -27,11 +27,11 @@ func (a *Activities) signatureStatus() *SignatureStatus {
 // checkSigned returns the verdict that stops the write of a spec that no accepted key
 // signed, nil where nothing does. Workflows do not check it: the keys are configuration,
 // and write access to Temporal may schedule activities without a workflow of Armature.
-func (a *Activities) checkSigned(ctx context.Context, desired resource.Desired) *resource.Verdict {
-	if a.Signatures == nil {
+func (f fences) checkSigned(ctx context.Context, desired resource.Desired) *resource.Verdict {
+	if f.signatures == nil {
 		return nil
 	}
-	return a.signatureVerdict(ctx, desired, a.Signatures.Spec(desired),
+	return f.signatureVerdict(ctx, desired, f.signatures.Spec(desired),
 		"apply its manifest again with --signing-key (or ARMATURE_SIGNING_KEY)")
 }
 
@@ -44,15 +44,15 @@ type SignedDeletion struct {
 }
 
 // checkDeletionSigned is checkSigned for a DELETE or purge.
-func (a *Activities) checkDeletionSigned(ctx context.Context, desired resource.Desired, deletion SignedDeletion) *resource.Verdict {
-	if a.Signatures == nil {
+func (f fences) checkDeletionSigned(ctx context.Context, desired resource.Desired, deletion SignedDeletion) *resource.Verdict {
+	if f.signatures == nil {
 		return nil
 	}
 	next := "request the deletion again with --signing-key (or ARMATURE_SIGNING_KEY)"
 	if deletion.Order != nil && deletion.Order.Replace {
 		next = "run armature reconcile --recreate again with --signing-key (or ARMATURE_SIGNING_KEY)"
 	}
-	return a.signatureVerdict(ctx, desired, a.deletionFault(desired, deletion), next)
+	return f.signatureVerdict(ctx, desired, f.deletionFault(desired, deletion), next)
 }
 
 func (s *writeStep) checkSignature(ctx context.Context, _ arm.Write) *resource.Verdict {
@@ -74,12 +74,12 @@ func (s *writeStep) signingKey() string {
 	return s.specKey(s.desired)
 }
 
-func (a *Activities) signatureVerdict(ctx context.Context, desired resource.Desired, fault *signing.Fault, next string) *resource.Verdict {
+func (f fences) signatureVerdict(ctx context.Context, desired resource.Desired, fault *signing.Fault, next string) *resource.Verdict {
 	switch {
 	case fault == nil:
 		return nil
-	case a.options.WarnOfSignatures:
-		a.Log.WarnContext(ctx, "written without an accepted signature, as signing.mode warn allows",
+	case f.warnOnly:
+		f.log.WarnContext(ctx, "written without an accepted signature, as signing.mode warn allows",
 			"id", desired.ID.String(), "reason", fault.Reason, "message", fault.Message)
 		return nil
 	}
@@ -87,27 +87,27 @@ func (a *Activities) signatureVerdict(ctx context.Context, desired resource.Desi
 }
 
 // specKey returns the ID of the accepted key that signed a spec, "" where none did.
-func (a *Activities) specKey(desired resource.Desired) string {
-	if a.Signatures == nil || desired.Signature == nil || a.Signatures.Spec(desired) != nil {
+func (f fences) specKey(desired resource.Desired) string {
+	if f.signatures == nil || desired.Signature == nil || f.signatures.Spec(desired) != nil {
 		return ""
 	}
 	return desired.Signature.Key
 }
 
 // orderKey returns the ID of the accepted key that signed a deletion, "" if none did.
-func (a *Activities) orderKey(desired resource.Desired, deletion SignedDeletion) string {
+func (f fences) orderKey(desired resource.Desired, deletion SignedDeletion) string {
 	order := deletion.Order
-	if a.Signatures == nil || order == nil || order.Signature == nil || a.deletionFault(desired, deletion) != nil {
+	if f.signatures == nil || order == nil || order.Signature == nil || f.deletionFault(desired, deletion) != nil {
 		return ""
 	}
 	return order.Signature.Key
 }
 
 // deletionFault returns why a signed request does not allow a DELETE, nil if it does.
-func (a *Activities) deletionFault(desired resource.Desired, deletion SignedDeletion) *signing.Fault {
+func (f fences) deletionFault(desired resource.Desired, deletion SignedDeletion) *signing.Fault {
 	override := ""
 	if deletion.SpecVersion != "" {
 		override, desired.APIVersion = desired.APIVersion, deletion.SpecVersion
 	}
-	return a.Signatures.Deletion(desired, override, deletion.Order)
+	return f.signatures.Deletion(desired, override, deletion.Order)
 }
