@@ -14,23 +14,20 @@ type factSource struct{}
 
 func (factSource) Links(string) []any { return nil }
 
-func (factSource) Facts(resourceType string) []extensions.Entry {
+func (factSource) Facts(resourceType string) extensions.Facts {
 	if resourceType != "Contoso.Things/parents" {
-		return nil
+		return extensions.Facts{}
 	}
-	return []extensions.Entry{{
-		Type:    "Contoso.Things/parents",
-		Stopped: []extensions.StoppedState{{Path: "properties.power", State: "Off", Start: "with contoso start", HoldsReferences: true}},
-	}}
+	return extensions.Facts{Stopped: []extensions.StoppedState{{Path: "properties.power", State: "Off", Start: "with contoso start", HoldsReferences: true}}}
 }
 
 // Facts about the states of a type hold the resource, its children and what refers to it.
 func TestBusyAndStoppedFacts(t *testing.T) {
 	const parent = "/subscriptions/s/resourceGroups/rg/providers/Contoso.Things/parents/p1"
 	registry, err := extensions.New(
-		extensions.Entry{Type: "Contoso.Things/parents", Busy: []extensions.BlockingState{{Path: "properties.provisioningState", States: []string{"Baking"}}}},
+		extensions.Entry{Type: "Contoso.Things/parents", Facts: extensions.Facts{Busy: []extensions.BlockingState{{Path: "properties.provisioningState", States: []string{"Baking"}}}}},
 		extensions.Entry{Type: extensions.AllTypes, Link: factSource{}},
-		extensions.Entry{Type: "Contoso.Things/rests", Stopped: []extensions.StoppedState{{Path: "properties.power", State: "Off"}}},
+		extensions.Entry{Type: "Contoso.Things/rests", Facts: extensions.Facts{Stopped: []extensions.StoppedState{{Path: "properties.power", State: "Off"}}}},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +78,7 @@ func TestBusyAndStoppedFacts(t *testing.T) {
 		request.Resolver = &extensiontest.Resolver{Resources: map[string]string{parent: busy}}
 		asks, err := extensions.New(
 			extensions.Entry{Type: "Contoso.Things/parents", Link: resolves{}},
-			extensions.Entry{Type: "Contoso.Things/parents", Busy: []extensions.BlockingState{{Path: "properties.provisioningState", States: []string{"Baking"}}}},
+			extensions.Entry{Type: "Contoso.Things/parents", Facts: extensions.Facts{Busy: []extensions.BlockingState{{Path: "properties.provisioningState", States: []string{"Baking"}}}}},
 		)
 		if err != nil {
 			t.Fatal(err)

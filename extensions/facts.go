@@ -10,12 +10,16 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/armature-io/armature/resource"
 )
 
 // Facts are facts about a resource type that its published shape does not have. The zero
 // value of a fact states nothing; derived rules then decide. Facts of several entries of one
 // type add up: lists are joined, of other facts the last one counts.
 type Facts struct {
+	// Recreation states whether a deleted resource is recreated.
+	Recreation Recreation `yaml:"recreation"`
 	// Data is the data that a DELETE of a resource deletes.
 	Data Data `yaml:"data"`
 	// Child is the kind of a child that comes and goes without a manifest.
@@ -30,11 +34,43 @@ type Facts struct {
 	WithoutDiagnostics Source `yaml:"withoutDiagnostics"`
 	// PatchKeepsSecrets marks types of which a PATCH keeps the secrets that its body omits.
 	PatchKeepsSecrets Source `yaml:"patchKeepsSecrets"`
+	// Families are the children that ARM refuses to change while a sibling or the resource
+	// itself changes; see Registry.FamilyHead.
+	Families []Family `yaml:"families"`
+	// Leaf marks a type that can have no children in ARM and that no other resource waits
+	// for; see Registry.Leaf.
+	Leaf Source `yaml:"leaf"`
+	// InlineLists are the lists in a body of the type that contain child resources. A PUT
+	// keeps the children that its body does not name.
+	InlineLists []InlineList `yaml:"inlineLists"`
+	// Fixed is stated for a child that exists exactly as long as its parent.
+	Fixed Fixed `yaml:"fixed"`
+	// Stopped are the states in which a PUT would start a stopped resource or be refused.
+	// The default pre-check does not send one then.
+	Stopped []StoppedState `yaml:"stopped"`
+	// Busy are the states of an operation in progress for which Azure has another property
+	// or word than those of resource.InFlight. The defaults send no PUT to the resource then,
+	// block changes of its children and of what refers to it, and report it as not Ready.
+	Busy []BlockingState `yaml:"busy"`
+	// BlocksChildren are the states of a resource in which ARM refuses changes of its
+	// children. The default owner check blocks them then, and in the states of Stopped.
+	BlocksChildren []BlockingState `yaml:"blocksChildren"`
+	// Checks block a pass in states of the resource or of its owner, with messages of their
+	// own.
+	Checks []StateCheck `yaml:"checks"`
+	// Errors change the class or the advice of errors.
+	Errors []ErrorClass `yaml:"errors"`
 }
 
 // Source names the origin of a fact: a page at learn.microsoft.com/azure, another address, or
 // a recorded response. A fact that is only true or not is true if it has a source.
 type Source string
+
+// Family is a list of children ("subnets", "a/b" for deeper ones) that change one at a time.
+type Family struct {
+	Children []string `yaml:"children"`
+	Source   Source   `yaml:"source"`
+}
 
 // Child is the kind of a child resource that comes and goes without a manifest.
 type Child struct {
@@ -104,6 +140,13 @@ func ParseFacts(table []byte) ([]Entry, error) {
 // isZero reports whether no fact is stated.
 func (f Facts) isZero() bool { return reflect.ValueOf(f).IsZero() }
 
+// With returns the facts of both: lists are joined, and more replaces the other facts that it
+// states.
+func (f Facts) With(more Facts) Facts {
+	f.add(more)
+	return f
+}
+
 // add joins the lists of both, and replaces the other facts that more states.
 func (f *Facts) add(more Facts) { addFields(reflect.ValueOf(f).Elem(), reflect.ValueOf(more)) }
 
@@ -122,11 +165,90 @@ func addFields(into, from reflect.Value) {
 	}
 }
 
+// aboutOneType reports whether a fact is stated that AllTypes cannot have.
+func (f Facts) aboutOneType() bool {
+	f.Stopped, f.Busy, f.BlocksChildren = nil, nil, nil
+	return !f.isZero()
+}
+
+// validate returns an error for facts that would never apply.
+func (f Facts) validate() error {
+	var paths []string
+	for _, list := range f.InlineLists {
+		paths = append(paths, list.Path)
+	}
+	for _, state := range f.Stopped {
+		paths = append(paths, state.Path)
+	}
+	for _, state := range slices.Concat(f.BlocksChildren, f.Busy) {
+		paths = append(paths, state.Path)
+	}
+	for _, check := range f.Checks {
+		paths = append(paths, check.Path)
+	}
+	for _, text := range paths {
+		if _, err := resource.ParsePath(text); err != nil {
+			return err
+		}
+	}
+	for _, class := range f.Errors {
+		if _, err := class.compile(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// links returns the links by which facts take part in the chains of a type.
+func (f Facts) links(resourceType string) []any {
+	var links []any
+	for _, check := range f.Checks {
+		links = append(links, check.link(resourceType))
+	}
+	if f.Fixed.Names != nil || f.Fixed.NoDelete {
+		links = append(links, fixedChild{resourceType: resourceType, fixed: f.Fixed})
+	}
+	if len(f.Errors) > 0 {
+		var classes errorClasses
+		for _, class := range f.Errors {
+			compiled, err := class.compile()
+			if err == nil { // validate has refused others
+				classes = append(classes, compiled)
+			}
+		}
+		links = append(links, classes)
+	}
+	return links
+}
+
+// names returns the names of the stated facts.
+func (f Facts) names() []string {
+	var names []string
+	value := reflect.ValueOf(f)
+	for i := range value.NumField() {
+		if !value.Field(i).IsZero() {
+			names = append(names, value.Type().Field(i).Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // Facts returns the facts about a type: of the entries for all types, for its provider
 // (Microsoft.Compute/*), for its last segment (*/snapshots), and for the type itself, which
-// count in this order.
+// count in this order, and of sources that may change.
 func (r *Registry) Facts(resourceType string) Facts {
-	key := strings.ToLower(resourceType)
+	facts := r.entryFacts(strings.ToLower(resourceType))
+	for _, entry := range r.entries {
+		if source, ok := entry.Link.(FactSource); ok && (entry.Type == AllTypes || strings.EqualFold(entry.Type, resourceType)) {
+			facts.add(source.Facts(resourceType))
+		}
+	}
+	return facts
+}
+
+// entryFacts returns the facts of the entries that apply to a type in lower case.
+func (r *Registry) entryFacts(key string) Facts {
 	if known, ok := r.known.Load(key); ok {
 		facts, _ := known.(Facts)
 		return facts

@@ -64,3 +64,16 @@ func TestBuiltInNames(t *testing.T) {
 		}
 	}
 }
+
+// Facts that would never apply are refused at registration.
+func TestFactsAreValidated(t *testing.T) {
+	for name, facts := range map[string]extensions.Facts{
+		"path":     {Checks: []extensions.StateCheck{{Path: "properties..x", States: []string{"Busy"}}}},
+		"no codes": {Errors: []extensions.ErrorClass{{Class: "Slow"}}},
+		"pattern":  {Errors: []extensions.ErrorClass{{Codes: []string{"BadRequest"}, Pattern: "("}}},
+	} {
+		if _, err := extensions.New(extensions.Entry{Type: "Contoso.Things/things", Facts: facts}); err == nil {
+			t.Errorf("%s: the facts are registered", name)
+		}
+	}
+}

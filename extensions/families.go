@@ -34,25 +34,31 @@ type childFacts struct {
 	lists  []inlineList
 }
 
-// childFacts collects the facts of the entries and links of a type.
+// childFacts collects the facts and the published lists of a type.
 func (r *Registry) childFacts(resourceType string) *childFacts {
-	key := strings.ToLower(resourceType)
-	if known, ok := r.children.Load(key); ok {
-		facts, _ := known.(*childFacts)
-		return facts
-	}
+	stated := r.Facts(resourceType)
 	facts := &childFacts{}
-	for _, entry := range r.entries {
-		if strings.EqualFold(entry.Type, resourceType) {
-			facts.addFamily(entry.Serialises)
-			facts.addLists(entry.InlineLists)
-		}
+	for _, family := range stated.Families {
+		facts.addFamily(family.Children)
 	}
-	for _, lister := range implementing[InlineLister](r.links(resourceType)) {
-		facts.addLists(lister.InlineLists(resourceType))
-	}
-	r.children.Store(key, facts)
+	facts.addLists(stated.InlineLists)
+	facts.addLists(r.listedInline(resourceType))
 	return facts
+}
+
+// listedInline returns the lists of the links of a type, which are asked once.
+func (r *Registry) listedInline(resourceType string) []InlineList {
+	key := strings.ToLower(resourceType)
+	if known, ok := r.inline.Load(key); ok {
+		lists, _ := known.([]InlineList)
+		return lists
+	}
+	var lists []InlineList
+	for _, lister := range implementing[InlineLister](r.links(resourceType)) {
+		lists = append(lists, lister.InlineLists(resourceType)...)
+	}
+	r.inline.Store(key, lists)
+	return lists
 }
 
 func (f *childFacts) addFamily(children []string) {
@@ -79,4 +85,4 @@ func (f *childFacts) addLists(lists []InlineList) {
 // Leaf reports whether a type can have no children in ARM and is nothing that
 // other resources wait for: when one of its resources becomes Ready, there is
 // nothing to wake.
-func (r *Registry) Leaf(armType string) bool { return r.leaves[strings.ToLower(armType)] }
+func (r *Registry) Leaf(armType string) bool { return r.Facts(armType).Leaf != "" }

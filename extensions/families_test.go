@@ -39,10 +39,10 @@ func TestFamilyHead(t *testing.T) {
 	}
 	r := registry(t,
 		extensions.Entry{Type: extensions.AllTypes, Link: lister{}},
-		extensions.Entry{Type: "Microsoft.Network/virtualNetworks", Serialises: []string{"virtualNetworkPeerings"}},
-		extensions.Entry{Type: "Microsoft.Network/virtualNetworks", InlineLists: []extensions.InlineList{{Path: "properties.subnets", Types: []string{"subnets"}}}},
-		extensions.Entry{Type: "contoso.things/THINGS", Serialises: []string{"kids", "kids/toys"}},
-		extensions.Entry{Type: "Contoso.Things/things/kids", Serialises: []string{"toys"}})
+		extensions.Entry{Type: "Microsoft.Network/virtualNetworks", Facts: extensions.Facts{Families: []extensions.Family{{Children: []string{"virtualNetworkPeerings"}}}}},
+		extensions.Entry{Type: "Microsoft.Network/virtualNetworks", Facts: extensions.Facts{InlineLists: []extensions.InlineList{{Path: "properties.subnets", Types: []string{"subnets"}}}}},
+		extensions.Entry{Type: "contoso.things/THINGS", Facts: extensions.Facts{Families: []extensions.Family{{Children: []string{"kids", "kids/toys"}}}}},
+		extensions.Entry{Type: "Contoso.Things/things/kids", Facts: extensions.Facts{Families: []extensions.Family{{Children: []string{"toys"}}}}})
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			parent, ok := r.FamilyHead(mustID(t, c.id))
@@ -54,7 +54,7 @@ func TestFamilyHead(t *testing.T) {
 }
 
 func TestLeaf(t *testing.T) {
-	r := registry(t, extensions.Entry{Type: "Contoso.Things/things/kids", Leaf: true})
+	r := registry(t, extensions.Entry{Type: "Contoso.Things/things/kids", Facts: extensions.Facts{Leaf: "nothing names it"}})
 	for name, want := range map[string]bool{
 		"Contoso.Things/things/KIDS":                true,
 		"Microsoft.Network/virtualNetworks/subnets": false,
@@ -68,9 +68,9 @@ func TestLeaf(t *testing.T) {
 
 func TestFactsOfAllTypes(t *testing.T) {
 	for name, entry := range map[string]extensions.Entry{
-		"leaf": {Type: extensions.AllTypes, Leaf: true}, "family": {Type: extensions.AllTypes, Serialises: []string{"x"}},
-		"inline list": {Type: extensions.AllTypes, InlineLists: []extensions.InlineList{{Path: "properties.x"}}},
-		"bad path":    {Type: "Contoso.Things/things", Stopped: []extensions.StoppedState{{Path: "properties..x"}}},
+		"leaf": {Type: extensions.AllTypes, Facts: extensions.Facts{Leaf: "nothing names it"}}, "family": {Type: extensions.AllTypes, Facts: extensions.Facts{Families: []extensions.Family{{Children: []string{"x"}}}}},
+		"inline list": {Type: extensions.AllTypes, Facts: extensions.Facts{InlineLists: []extensions.InlineList{{Path: "properties.x"}}}},
+		"bad path":    {Type: "Contoso.Things/things", Facts: extensions.Facts{Stopped: []extensions.StoppedState{{Path: "properties..x"}}}},
 	} {
 		if _, err := extensions.New(entry); err == nil {
 			t.Errorf("%s: the entry is accepted", name)

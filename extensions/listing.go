@@ -3,9 +3,7 @@ package extensions
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
 	"strings"
 )
 
@@ -86,14 +84,6 @@ func (e Entry) info() LinkInfo {
 			}
 		}
 	}
-	stated := map[string]bool{
-		"Serialises": len(e.Serialises) > 0, "Leaf": e.Leaf, "InlineLists": len(e.InlineLists) > 0, "Stopped": len(e.Stopped) > 0,
-		"Busy": len(e.Busy) > 0, "BlocksChildren": len(e.BlocksChildren) > 0, "Recreation": e.Recreation.Default != "",
-	}
-	for _, fact := range slices.Sorted(maps.Keys(stated)) {
-		if stated[fact] {
-			info.Points = append(info.Points, fact)
-		}
-	}
+	info.Points = append(info.Points, e.Facts.names()...)
 	return info
 }

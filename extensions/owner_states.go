@@ -13,11 +13,13 @@ import (
 // it, where the provisioning state does not.
 type BlockingState struct {
 	// Path leads to the state, from the top of the resource.
-	Path string
+	Path string `yaml:"path"`
 	// States block, ignoring case. Settled, where it is set instead, are the only ones
 	// that do not. With neither, the states of an operation in progress block
 	// (resource.InFlight).
-	States, Settled []string
+	States  []string `yaml:"states"`
+	Settled []string `yaml:"settled"`
+	Source  Source   `yaml:"source"`
 }
 
 // blocks reports whether a value at the path blocks the children. An absent state
@@ -36,34 +38,17 @@ func (b BlockingState) blocks(r *Registry, resourceType, value string) bool {
 }
 
 // FactSource returns facts about a type that may be replaced while the worker runs, such
-// as those of rules. Only Busy and Stopped of the entries count.
+// as those of rules.
 type FactSource interface {
-	Facts(resourceType string) []Entry
-}
-
-// facts returns the entries that apply to a type.
-func (r *Registry) facts(resourceType string) []Entry {
-	var found []Entry
-	for _, entry := range r.entries {
-		if entry.Type != AllTypes && !strings.EqualFold(entry.Type, resourceType) {
-			continue
-		}
-		found = append(found, entry)
-		if source, ok := entry.Link.(FactSource); ok {
-			found = append(found, source.Facts(resourceType)...)
-		}
-	}
-	return found
+	Facts(resourceType string) Facts
 }
 
 // busyState returns the state by which a resource shows an operation in progress besides
 // its provisioning state, and whether there is one.
 func (r *Registry) busyState(obj *resource.Object) (path, value string, busy bool) {
-	for _, entry := range r.facts(obj.ID.Type()) {
-		for _, state := range entry.Busy {
-			if value, _ := obj.StringAt(state.Path); state.blocks(r, obj.ID.Type(), value) {
-				return state.Path, value, true
-			}
+	for _, state := range r.Facts(obj.ID.Type()).Busy {
+		if value, _ := obj.StringAt(state.Path); state.blocks(r, obj.ID.Type(), value) {
+			return state.Path, value, true
 		}
 	}
 	return "", "", false
@@ -78,11 +63,9 @@ func (r *Registry) refusesReferences(obj *resource.Object) string {
 	if path, value, busy := r.busyState(obj); busy {
 		return fmt.Sprintf("%s is %q", path, value)
 	}
-	for _, entry := range r.facts(obj.ID.Type()) {
-		for _, stopped := range entry.Stopped {
-			if value, _ := obj.StringAt(stopped.Path); stopped.HoldsReferences && strings.EqualFold(value, stopped.State) {
-				return strings.TrimSpace(fmt.Sprintf("it is stopped (%s is %q); start it %s", stopped.Path, value, stopped.Start))
-			}
+	for _, stopped := range r.Facts(obj.ID.Type()).Stopped {
+		if value, _ := obj.StringAt(stopped.Path); stopped.HoldsReferences && strings.EqualFold(value, stopped.State) {
+			return strings.TrimSpace(fmt.Sprintf("it is stopped (%s is %q); start it %s", stopped.Path, value, stopped.Start))
 		}
 	}
 	return ""
@@ -123,16 +106,15 @@ func (r *Registry) refusesChildren(owner *resource.Object) string {
 	if path, value, busy := r.busyState(owner); busy {
 		return fmt.Sprintf("%s is busy: %s is %q", ownerText(owner.ID), path, value)
 	}
-	for _, entry := range r.facts(owner.ID.Type()) {
-		for _, stopped := range entry.Stopped {
-			if value, _ := owner.StringAt(stopped.Path); strings.EqualFold(value, stopped.State) {
-				return fmt.Sprintf("%s is stopped (%s is %q) and accepts no changes in it; start it %s", ownerText(owner.ID), stopped.Path, value, stopped.Start)
-			}
+	facts := r.Facts(owner.ID.Type())
+	for _, stopped := range facts.Stopped {
+		if value, _ := owner.StringAt(stopped.Path); strings.EqualFold(value, stopped.State) {
+			return fmt.Sprintf("%s is stopped (%s is %q) and accepts no changes in it; start it %s", ownerText(owner.ID), stopped.Path, value, stopped.Start)
 		}
-		for _, blocking := range entry.BlocksChildren {
-			if value, _ := owner.StringAt(blocking.Path); blocking.blocks(r, owner.ID.Type(), value) {
-				return fmt.Sprintf("%s accepts no changes in it while %s is %q", ownerText(owner.ID), blocking.Path, value)
-			}
+	}
+	for _, blocking := range facts.BlocksChildren {
+		if value, _ := owner.StringAt(blocking.Path); blocking.blocks(r, owner.ID.Type(), value) {
+			return fmt.Sprintf("%s accepts no changes in it while %s is %q", ownerText(owner.ID), blocking.Path, value)
 		}
 	}
 	return ""

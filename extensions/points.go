@@ -53,7 +53,7 @@ type Resolution struct {
 	Found  bool
 	Object *resource.Object
 	Ready  bool
-	// Refusal is why Ready is false where a fact of the type decided it (Entry.Busy,
+	// Refusal is why Ready is false where a fact of the type decided it (Facts.Busy,
 	// StoppedState.HoldsReferences), for example `properties.state is "Updating"`.
 	Refusal string
 	Managed *resource.Managed
@@ -269,7 +269,7 @@ type LinkSource interface {
 }
 
 // InlineLister returns the lists of a type that contain child resources, as
-// Entry.InlineLists does for one type. The registry calls it once for each type.
+// Facts.InlineLists does for one type. The registry calls it once for each type.
 type InlineLister interface {
 	InlineLists(resourceType string) []InlineList
 }

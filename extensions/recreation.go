@@ -2,7 +2,6 @@ package extensions
 
 import (
 	"cmp"
-	"strings"
 
 	"github.com/armature-io/armature/resource"
 )
@@ -11,30 +10,60 @@ import (
 // Armature, unless its manifest decides (reconcile.recreate).
 type Recreation struct {
 	// Default is RecreateNever for a type whose resources a PUT does not bring back:
-	// the new one is empty, or another one, or costs money. "" states nothing.
-	Default resource.Recreate
-	// Loss completes "it is not recreated, because it ...".
-	Loss string
-	// Restore completes "to bring it back, ..."; "" where Azure has no way.
-	Restore string
+	// the new one is empty, or another one, or costs money. A Loss implies it.
+	Default resource.Recreate `yaml:"default"`
+	// Loss is lost in a recreation.
+	Loss Loss `yaml:"loss"`
+	// Restore completes "to bring it back, ..."; "" if Azure has no way.
+	Restore string `yaml:"restore"`
+	Source  Source `yaml:"source"`
 }
 
-// The losses, as Recreation.Loss: why a type is not recreated by itself.
+// Loss is the reason that a type is not recreated by itself: one of the constants, or a text
+// that completes "it is not recreated, because it ...".
+type Loss string
+
+// The losses.
 const (
-	LossData        = "held data, and the new one would be empty"
-	LossIdentity    = "was an identity, and the new one would be another principal without its rights"
-	LossRights      = "granted rights, and its removal may be a response to an incident"
-	LossCredentials = "held keys or other credentials, and the new one would have others; its removal may be a response to an incident"
-	LossMoney       = "is a purchase or a contract, and a new one costs money"
-	LossExpires     = "is of a kind that expires or that Azure removes by itself, and a new one would start again"
-	LossRuns        = "is of a kind that runs when it is created, and a new one would run again"
+	LossData        Loss = "data"
+	LossIdentity    Loss = "identity"
+	LossRights      Loss = "rights"
+	LossCredentials Loss = "credentials"
+	LossMoney       Loss = "money"
+	LossExpires     Loss = "expires"
+	LossRuns        Loss = "runs"
 )
+
+// String completes "it is not recreated, because it ...".
+func (l Loss) String() string {
+	switch l {
+	case LossData:
+		return "held data, and the new one would be empty"
+	case LossIdentity:
+		return "was an identity, and the new one would be another principal without its rights"
+	case LossRights:
+		return "granted rights, and its removal may be a response to an incident"
+	case LossCredentials:
+		return "held keys or other credentials, and the new one would have others; its removal may be a response to an incident"
+	case LossMoney:
+		return "is a purchase or a contract, and a new one costs money"
+	case LossExpires:
+		return "is of a kind that expires or that Azure removes by itself, and a new one would start again"
+	case LossRuns:
+		return "is of a kind that runs when it is created, and a new one would run again"
+	}
+	return string(l)
+}
 
 // Recreation returns whether a resource of a type is recreated by default, and the
 // words for it: from the last entry that states it, else from the published shape of
 // the type and from its name.
 func (r *Registry) Recreation(resourceType string) Recreation {
-	if known, ok := r.recreations[strings.ToLower(resourceType)]; ok {
+	known := r.Facts(resourceType).Recreation
+	if known.Default == "" && known.Loss != "" {
+		known.Default = resource.RecreateNever
+	}
+	if known.Default != "" {
 		return known
 	}
 	found := publishedRecreation(resourceType)

@@ -40,7 +40,7 @@ var published = recreationRules{
 // publishedRecreation returns what the rules state about a type; Default is "" where
 // none matches.
 func publishedRecreation(resourceType string) Recreation {
-	never := func(loss, restore string) Recreation {
+	never := func(loss Loss, restore string) Recreation {
 		return Recreation{Default: resource.RecreateNever, Loss: loss, Restore: restore}
 	}
 	name := strings.ToLower(resourceType)
@@ -88,8 +88,8 @@ func deletedType(provider, kind string) string {
 }
 
 // lossOf returns the loss that the shape of a type suggests, "" for none.
-func (r recreationRules) lossOf(shape *types.Shape) string {
-	found := map[string]bool{}
+func (r recreationRules) lossOf(shape *types.Shape) Loss {
+	found := map[Loss]bool{}
 	for _, action := range shape.Actions {
 		found[LossCredentials] = found[LossCredentials] || r.keyAction.MatchString(strings.ToLower(action.Name))
 	}
@@ -109,7 +109,7 @@ func (r recreationRules) lossOf(shape *types.Shape) string {
 		}
 		return len(path) < 3
 	})
-	for _, loss := range []string{LossData, LossMoney, LossRights, LossCredentials, LossExpires} {
+	for _, loss := range []Loss{LossData, LossMoney, LossRights, LossCredentials, LossExpires} {
 		if found[loss] {
 			return loss
 		}

@@ -13,15 +13,13 @@ import (
 // step of a pass. It is safe for concurrent use and never changes.
 type Registry struct {
 	entries []Entry
-	leaves  map[string]bool
-	// children are *childFacts by type in lower case, collected at the first use.
-	children    sync.Map
-	recreations map[string]Recreation
+	// made are the links that the facts of an entry make, by its index.
+	made [][]any
 	// stated are the facts of the entries by type, known those of a type and of all entries
-	// that apply to it; types in lower case.
-	stated  map[string]Facts
-	known   sync.Map
-	hanging *hangingCalls
+	// that apply to it, inline the lists of InlineListers; types in lower case.
+	stated        map[string]Facts
+	known, inline sync.Map
+	hanging       *hangingCalls
 }
 
 // New returns a registry of the entries. Within a chain the earlier entry is the
@@ -34,20 +32,13 @@ func New(entries ...Entry) (*Registry, error) {
 			return nil, err
 		}
 	}
-	r := &Registry{
-		entries: slices.Clone(entries), leaves: map[string]bool{}, recreations: map[string]Recreation{}, stated: map[string]Facts{}, hanging: &hangingCalls{calls: map[string]int{}, doubles: map[string]bool{}},
-	}
+	r := &Registry{entries: slices.Clone(entries), stated: map[string]Facts{}, hanging: &hangingCalls{calls: map[string]int{}, doubles: map[string]bool{}}}
 	for _, entry := range entries {
 		key := strings.ToLower(entry.Type)
 		facts := r.stated[key]
 		facts.add(entry.Facts)
 		r.stated[key] = facts
-		if entry.Leaf {
-			r.leaves[strings.ToLower(entry.Type)] = true
-		}
-		if entry.Recreation.Default != "" {
-			r.recreations[strings.ToLower(entry.Type)] = entry.Recreation
-		}
+		r.made = append(r.made, entry.Facts.links(entry.Type))
 	}
 	return r, nil
 }
@@ -55,14 +46,18 @@ func New(entries ...Entry) (*Registry, error) {
 // links returns the links of a type in order.
 func (r *Registry) links(resourceType string) []any {
 	var found []any
-	for _, entry := range r.entries {
-		if entry.Link == nil || entry.Type != AllTypes && !strings.EqualFold(entry.Type, resourceType) {
+	patterns := patternsOf(strings.ToLower(resourceType))
+	for i, entry := range r.entries {
+		if entry.Link == nil && r.made[i] == nil || !slices.ContainsFunc(patterns, func(p string) bool { return strings.EqualFold(p, entry.Type) }) {
 			continue
 		}
-		found = append(found, entry.Link)
+		if entry.Link != nil {
+			found = append(found, entry.Link)
+		}
 		if source, ok := entry.Link.(LinkSource); ok {
 			found = append(found, source.Links(resourceType)...)
 		}
+		found = append(found, r.made[i]...)
 	}
 	return found
 }

@@ -103,7 +103,7 @@ func TestWarnings(t *testing.T) {
 		extensions.Entry{Type: "Microsoft.Kusto/clusters", Link: unlikeNothing{}},
 		extensions.Entry{Type: extensions.AllTypes, Link: unlikeNothing{}},
 		extensions.Entry{Type: "Microsoft.Kusto/clustrs", Link: unlikeNothing{}},
-		extensions.Entry{Type: "Contoso.Things/things", Leaf: true},
+		extensions.Entry{Type: "Contoso.Things/things", Facts: extensions.Facts{Leaf: "nothing names it"}},
 		extensions.Entry{Type: "Microsoft.Kusto/clusters", Link: store{}},
 		extensions.Entry{Type: "Microsoft.Kusto/clusters", Link: misspelt{}},
 	)
@@ -131,12 +131,12 @@ type listing struct{}
 func (listing) Links(string) []any { return nil }
 
 func (listing) ListEntries() []extensions.Entry {
-	return []extensions.Entry{{Type: "Contoso.Things/things", Link: namedLink{}}, {Type: "Contoso.Things/things", Leaf: true, Evidence: "rule leaf (a.yaml:3)"}}
+	return []extensions.Entry{{Type: "Contoso.Things/things", Link: namedLink{}}, {Type: "Contoso.Things/things", Facts: extensions.Facts{Leaf: "nothing names it"}, Evidence: "rule leaf (a.yaml:3)"}}
 }
 
 func TestList(t *testing.T) {
 	r := registry(t,
-		extensions.Entry{Type: "Microsoft.Kusto/clusters", Link: every{}, Leaf: true},
+		extensions.Entry{Type: "Microsoft.Kusto/clusters", Link: every{}, Facts: extensions.Facts{Leaf: "nothing names it"}},
 		extensions.Entry{Type: extensions.AllTypes, Link: listing{}})
 	const own = "github.com/armature-io/armature/extensions_test"
 	want := []extensions.LinkInfo{

@@ -11,12 +11,10 @@ import (
 // stoppedState returns the state by which a resource is stopped. A manifest that
 // sets the path of the state decides itself.
 func (r *Registry) stoppedState(obj *resource.Object) (found StoppedState, value string, stopped bool) {
-	for _, entry := range r.facts(obj.ID.Type()) {
-		for _, state := range entry.Stopped {
-			value, _ := obj.StringAt(state.Path)
-			if desired, _ := obj.DesiredAt(state.Path); desired == nil && strings.EqualFold(value, state.State) {
-				return state, value, true
-			}
+	for _, state := range r.Facts(obj.ID.Type()).Stopped {
+		value, _ := obj.StringAt(state.Path)
+		if desired, _ := obj.DesiredAt(state.Path); desired == nil && strings.EqualFold(value, state.State) {
+			return state, value, true
 		}
 	}
 	return StoppedState{}, "", false

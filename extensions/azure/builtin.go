@@ -7,7 +7,7 @@ import (
 )
 
 // BuiltIn returns the extensions that Armature ships with, in the order of their
-// chains. A worker with extensions of its own passes
+// chains: Go links, and the table of facts. A worker with extensions of its own passes
 // append(azure.BuiltIn(), yours...) to service.Options.
 func BuiltIn() []extensions.Entry {
 	return slices.Concat([]extensions.Entry{
@@ -30,5 +30,5 @@ func BuiltIn() []extensions.Entry {
 		{Type: "Microsoft.DBforMySQL/flexibleServers/configurations", Link: serverConfiguration{}},
 		{Type: "Microsoft.DBforPostgreSQL/flexibleServers/configurations", Link: serverConfiguration{}},
 		{Type: extensions.AllTypes, Link: publishedLists{}},
-	}, stateChecks(), fixedChildren(), classifiers(), families(), leaves(), stoppedStates(), ownerStates(), recreations(), Facts())
+	}, Facts())
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/extensions/extensiontest"
 	"github.com/armature-io/armature/resource"
 )
@@ -17,7 +16,7 @@ const (
 
 func scaleSetInstanceSuite() extensiontest.Suite {
 	return extensiontest.Suite{
-		Entry: checkOf(azure.ScaleSetInstanceType), ID: instanceID,
+		Entry: checkOf("Microsoft.Compute/virtualMachineScaleSets/virtualMachines"), ID: instanceID,
 		Owner: []extensiontest.States{{
 			Path: provisioning, Block: []string{"Updating", "Deallocating", "Deleting"}, Pass: []string{"Running", "Succeeded"},
 			Message: "Owning scale set is in provisioning state %q",

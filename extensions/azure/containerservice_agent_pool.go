@@ -21,6 +21,9 @@ const ContainerServiceAgentPoolType = "Microsoft.ContainerService/managedCluster
 // cluster and its pools one at a time.
 type ContainerServiceAgentPool struct{}
 
+// managedClusterType is the ARM type of an AKS cluster.
+const managedClusterType = "Microsoft.ContainerService/managedClusters"
+
 // aksSettled returns the provisioning states in which AKS accepts changes. AKS has
 // dozens of states for an operation and adds new ones (Upgrading,
 // RotatingClusterCertificates, ReconcilingClusterETCDCertificates), so the settled
@@ -37,7 +40,7 @@ func (ContainerServiceAgentPool) PreReconcileOwnerCheck(
 	log *slog.Logger,
 	next extensions.PreReconcileOwnerCheckFunc,
 ) (extensions.PreReconcileCheckResult, error) {
-	if isType(owner, ContainerServiceManagedClusterType) {
+	if isType(owner, managedClusterType) {
 		if state, busy := unsettled(owner, provisioningState, aksSettled()...); busy {
 			return extensions.BlockReconcile(fmt.Sprintf("Managed cluster %q is in provisioning state %q", owner.ID.Name(), state)), nil
 		}

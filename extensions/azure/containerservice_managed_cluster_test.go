@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/extensions/extensiontest"
 	"github.com/armature-io/armature/resource"
 )
@@ -21,7 +20,7 @@ func aksRest() []string { return []string{"Succeeded", "Failed", "Canceled", "Ru
 
 func managedClusterSuite() extensiontest.Suite {
 	return extensiontest.Suite{
-		Entry: checkOf(azure.ContainerServiceManagedClusterType), ID: aksID,
+		Entry: checkOf("Microsoft.ContainerService/managedClusters"), ID: aksID,
 		Self: []extensiontest.States{{Path: provisioning, Block: aksWords(), Pass: aksRest(), Message: "Managed cluster is in provisioning state %q"}},
 	}
 }

@@ -3,7 +3,6 @@ package azure_test
 import (
 	"testing"
 
-	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/extensions/extensiontest"
 	"github.com/armature-io/armature/resource"
 )
@@ -12,7 +11,7 @@ const firewallRuleID = serverID + "/firewallRules/r1"
 
 func firewallRuleSuite() extensiontest.Suite {
 	return extensiontest.Suite{
-		Entry: checkOf(azure.PostgreSQLFirewallRuleType), ID: firewallRuleID, Owner: pgOwner(),
+		Entry: checkOf("Microsoft.DBforPostgreSQL/flexibleServers/firewallRules"), ID: firewallRuleID, Owner: pgOwner(),
 	}
 }
 
@@ -22,7 +21,7 @@ func TestFirewallRuleStates(t *testing.T) {
 	const body = `{"properties":{"startIpAddress":"203.0.113.1","endIpAddress":"203.0.113.1"}}`
 	a.made(firewallRuleID, body)
 	a.want("made", a.preCheck(firewallRuleID, body), resource.ActionSkip, "In sync")
-	if !a.registry.Leaf(azure.PostgreSQLFirewallRuleType) {
+	if !a.registry.Leaf("Microsoft.DBforPostgreSQL/flexibleServers/firewallRules") {
 		t.Error("nothing waits for a firewall rule, so there is nothing to wake")
 	}
 }

@@ -30,7 +30,7 @@ func builtIn(t *testing.T) *extensions.Registry {
 // checkOf returns the built-in entry that checks a type.
 func checkOf(armType string) extensions.Entry {
 	for _, entry := range azure.BuiltIn() {
-		if entry.Type == armType && isCheck(entry.Link) {
+		if entry.Type == armType && (isCheck(entry.Link) || entry.Facts.Checks != nil) {
 			return entry
 		}
 	}

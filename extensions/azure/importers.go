@@ -35,6 +35,9 @@ func (serverConfiguration) Import(
 	return next(ctx, obj, owner, log)
 }
 
+// PostgreSQLDatabaseType is the ARM type of a database of a flexible server.
+const PostgreSQLDatabaseType = "Microsoft.DBforPostgreSQL/flexibleServers/databases"
+
 // builtInDatabase is a database that a PostgreSQL server creates for itself.
 type builtInDatabase struct{}
 

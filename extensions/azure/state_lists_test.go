@@ -30,8 +30,8 @@ func TestStateListsSayWhy(t *testing.T) {
 			lists += checkStateLists(t, files, file)
 		}
 	}
-	if lists < 12 {
-		t.Errorf("only %d lists of states are found, want at least 12", lists)
+	if lists < 10 {
+		t.Errorf("only %d lists of states are found, want at least 10", lists)
 	}
 }
 

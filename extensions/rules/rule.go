@@ -48,8 +48,8 @@ type rule struct {
 	failure failureRule
 	// changes are what the rule does to the payload.
 	changes []change
-	// entry has the facts of a rule with busy or stopped.
-	entry extensions.Entry
+	// facts are those of a rule with busy or stopped.
+	facts extensions.Facts
 	// parts are all expressions with their positions, for the lint.
 	parts []part
 }

@@ -18,18 +18,18 @@ func (f *file) facts(s *source, compiled *rule) {
 			f.report(path.node, "%v", err)
 		}
 	}
-	entry := extensions.Entry{Type: compiled.resourceType}
+	var facts extensions.Facts
 	for _, path := range paths {
 		if node := s.parts["busy"]; node != nil {
 			state := extensions.BlockingState{Path: path}
 			for _, word := range f.texts("busy", node) {
 				state.States = append(state.States, word.text)
 			}
-			entry.Busy = append(entry.Busy, state)
+			facts.Busy = append(facts.Busy, state)
 		}
 		if node := s.parts["stopped"]; node != nil {
 			for _, word := range f.texts("stopped", node) {
-				entry.Stopped = append(entry.Stopped, extensions.StoppedState{
+				facts.Stopped = append(facts.Stopped, extensions.StoppedState{
 					Path: path, State: word.text, Start: startText(s.text("start")), HoldsReferences: true,
 				})
 			}
@@ -38,7 +38,7 @@ func (f *file) facts(s *source, compiled *rule) {
 	if s.has("start") && !s.has("stopped") {
 		f.report(s.fieldNode("start"), "start is only valid beside stopped")
 	}
-	compiled.entry = entry
+	compiled.facts = facts
 }
 
 // startText completes "start it ...".

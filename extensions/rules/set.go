@@ -30,7 +30,7 @@ type Set struct {
 // snapshot is one state of the files.
 type snapshot struct {
 	byType map[string][]any
-	facts  map[string][]extensions.Entry
+	facts  map[string]extensions.Facts
 	// entries are the rules in the order of the files.
 	entries []extensions.Entry
 	count   int
@@ -62,7 +62,7 @@ func (s *Set) Links(resourceType string) []any {
 }
 
 // Facts implements extensions.FactSource.
-func (s *Set) Facts(resourceType string) []extensions.Entry {
+func (s *Set) Facts(resourceType string) extensions.Facts {
 	return s.current.Load().facts[strings.ToLower(resourceType)]
 }
 
@@ -136,17 +136,15 @@ func (s *Set) read() (*snapshot, Issues, error) {
 	if len(issues) > 0 {
 		return nil, warnings, issues.sorted()
 	}
-	read := &snapshot{byType: map[string][]any{}, facts: map[string][]extensions.Entry{}, count: len(rules), digest: digest}
+	read := &snapshot{byType: map[string][]any{}, facts: map[string]extensions.Facts{}, count: len(rules), digest: digest}
 	for _, r := range rules {
 		key := strings.ToLower(r.resourceType)
 		if link := r.link(s.now); link != nil {
 			read.byType[key] = append(read.byType[key], link)
 			read.entries = append(read.entries, extensions.Entry{Type: r.resourceType, Link: link})
 		} else {
-			read.facts[key] = append(read.facts[key], r.entry)
-			listed := r.entry
-			listed.Evidence = r.ExtensionName()
-			read.entries = append(read.entries, listed)
+			read.facts[key] = read.facts[key].With(r.facts)
+			read.entries = append(read.entries, extensions.Entry{Type: r.resourceType, Facts: r.facts, Evidence: r.ExtensionName()})
 		}
 	}
 	return read, warnings, nil

@@ -206,12 +206,12 @@ func (c *Case) factOf(r *rule) got {
 		text, _ := object.StringAt(path)
 		return text
 	}
-	for _, state := range r.entry.Busy {
+	for _, state := range r.facts.Busy {
 		if slices.ContainsFunc(state.States, func(word string) bool { return strings.EqualFold(word, at(state.Path)) }) {
 			return got{result: "busy"}
 		}
 	}
-	for _, state := range r.entry.Stopped {
+	for _, state := range r.facts.Stopped {
 		if strings.EqualFold(state.State, at(state.Path)) {
 			return got{result: "stopped"}
 		}
