@@ -184,7 +184,7 @@ func (a *Activities) requestWithoutBody(desired resource.Desired, facts PassFact
 		},
 		Resolver: reader, Client: &linkClient{reader: reader, desired: desired}, Log: a.Log, Ignore: desired.Ignore, HashKey: a.options.HashKey, FormerHashKey: a.options.FormerHashKey,
 		Merge: desired.Put == resource.PutMerge, KeepOthers: keepsOthers(desired),
-		StatedOnly: desired.Put == resource.PutPatch,
+		StatedOnly: desired.Put == resource.PutPatch, Facts: a.Registry.Facts(desired.ID.Type()).Comparison,
 	}
 }
 

@@ -18,7 +18,10 @@ import (
 // manifest does not have it; the zero value for put: replace, which lets it go, and where
 // the service refused the newer version.
 func (a *Activities) newerVersion(desired resource.Desired, keeps bool) types.Newer {
-	newer := drift.NewerThan(desired.ID.Type(), desired.APIVersion)
+	if a.Registry.Facts(desired.ID.Type()).PutKeepsOmitted != "" {
+		return types.Newer{}
+	}
+	newer := types.NewerThan(desired.ID.Type(), desired.APIVersion)
 	if _, refused := a.refusedVersions.Load(versionKey(desired.ID, newer.Version)); refused || !keeps {
 		return types.Newer{}
 	}

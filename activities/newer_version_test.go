@@ -116,3 +116,14 @@ func TestGuardNewerVersions(t *testing.T) {
 		})
 	}
 }
+
+// A PUT of a machine leaves alone what it omits: no newer version is read.
+func TestNewerVersionOfPatchedType(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	machine := desired(t, groupText+"/providers/Microsoft.Compute/virtualMachines/m1", `{"location":"westus2"}`)
+	machine.APIVersion = "2019-03-01"
+	if newer := w.acts.newerVersion(machine, true); newer.Version != "" {
+		t.Errorf("got %s", newer.Version)
+	}
+}

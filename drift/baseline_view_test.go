@@ -137,7 +137,7 @@ func TestCompareSincePublishedAsSecret(t *testing.T) {
 	at := func(url string) map[string]any {
 		return map[string]any{"properties": map[string]any{"destination": map[string]any{"properties": map[string]any{"endpointUrl": url}}}}
 	}
-	opts := drift.Options{Type: "Microsoft.EventGrid/eventSubscriptions", APIVersion: "2022-06-15", Key: []byte("k"), Put: true}
+	opts := drift.Options{Type: "Microsoft.EventGrid/eventSubscriptions", Facts: factsOf("Microsoft.EventGrid/eventSubscriptions"), APIVersion: "2022-06-15", Key: []byte("k"), Put: true}
 	opts.Baseline = stored(t, drift.NewBaseline(at("https://a"), at("https://a"), opts))
 	masked := at("(masked) 0011223344556677")
 	if result := drift.Compare(at("https://a"), masked, opts); !result.InSync {

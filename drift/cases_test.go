@@ -83,5 +83,5 @@ func options(t *testing.T, raw []byte) drift.Options {
 			t.Fatal(err)
 		}
 	}
-	return drift.Options{ID: stated.ID, Type: stated.Type, APIVersion: stated.APIVersion, Ignore: stated.Ignore}
+	return drift.Options{ID: stated.ID, Type: stated.Type, Facts: factsOf(stated.Type), APIVersion: stated.APIVersion, Ignore: stated.Ignore}
 }

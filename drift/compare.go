@@ -35,8 +35,8 @@ type subject struct {
 	// key of the hashes.
 	key []byte
 	// read is set when observed is the body of a GET, which names the resource.
-	read     bool
-	typeRows []typeRow
+	read       bool
+	properties []PropertyFact
 	// marks are the published marks of the type.
 	marks types.Marks
 	// oneShot are the published properties that only a creation uses.

@@ -33,7 +33,7 @@ func (w *walker) compareList(p cursor, desired []any, ignore []resource.Path) {
 	}
 	pairs := w.subject.pairAt(p, desired, observed)
 	for i, item := range desired {
-		if shared && w.desiredPaths != nil && resource.KeyText(item, list.key) != "" {
+		if shared && w.desiredPaths != nil && resource.KeyText(item, list.Key) != "" {
 			w.desiredPaths[hashPath(p.path.With(list.step(item)))] = len(p.path) + 1
 		}
 		at := pairs.At[i]
@@ -127,18 +127,16 @@ func (w *walker) compareAdded(p cursor, pairs jsontree.Pairs, observed []any, ig
 func addedStep(number int) resource.Step { return resource.Step{Name: fmt.Sprintf("+%d", number)} }
 
 // keepsItem reports whether an item of a shared list belongs to another writer.
-func (w *walker) keepsItem(p cursor, list sharedList, item any, key string) bool {
+func (w *walker) keepsItem(p cursor, list SharedList, item any, key string) bool {
 	return key != "" && list.keeps(item) && (w.applied == nil || !list.wasStated(w.applied.paths, p.path, item, key))
 }
 
 // isChild reports whether an element is a resource itself that ARM also shows in
-// its parent: its ID is directly below the parent's, or the row of the type lists
-// it. Another manifest may own it, and a PUT without it may delete it.
+// its parent: its ID is directly below the parent's, or a fact of the type says
+// so. Another manifest may own it, and a PUT without it may delete it.
 func isChild(p cursor) bool {
-	for _, row := range p.subject.typeRows {
-		if row.children && row.path == pattern(p.path[:len(p.path)-1]) {
-			return true
-		}
+	if p.subject.hasProperty(p.path[:len(p.path)-1], func(f PropertyFact) bool { return f.Children }) {
+		return true
 	}
 	item, _ := p.observed.(map[string]any)
 	id := jsontree.Text(item, "id")
@@ -169,7 +167,7 @@ func (w *walker) compareOrdered(p cursor, desired, observed []any, ignore []reso
 // in which this package does so.
 func (s *subject) pairAt(p cursor, own, others []any) jsontree.Pairs {
 	list, _ := s.sharing.at(p.path)
-	return jsontree.Pair(own, others, list.key, func(a, b any) bool { return s.equalItems(p, a, b) })
+	return jsontree.Pair(own, others, list.Key, func(a, b any) bool { return s.equalItems(p, a, b) })
 }
 
 // pair is pairAt for a path.

@@ -31,7 +31,7 @@ func TestCorpusMerge(t *testing.T) {
 		for _, f := range shape.Check(desired) {
 			before[f.String()] = true
 		}
-		merged := drift.Merge(desired, observed, pair.Type, pair.APIVersion)
+		merged := drift.Merge(desired, observed, drift.Options{Type: pair.Type, Facts: factsOf(pair.Type), APIVersion: pair.APIVersion})
 		all++
 		clean := true
 		for _, f := range shape.Check(merged) {
@@ -103,7 +103,7 @@ func TestCorpusRemoved(t *testing.T) {
 			continue
 		}
 		before, observed, after := body(t, change.OldPut), body(t, change.OldGet), body(t, change.NewPut)
-		opts := drift.Options{Type: change.Type, APIVersion: change.APIVersion, Key: []byte("key"), KeepOthers: true, Put: true, Sent: true}
+		opts := drift.Options{Type: change.Type, Facts: factsOf(change.Type), APIVersion: change.APIVersion, Key: []byte("key"), KeepOthers: true, Put: true, Sent: true}
 		opts.Baseline = drift.NewBaseline(before, observed, opts)
 		payload, _ := drift.Keep(after, observed, opts)
 		drift.RemoveUnstated(payload, after, opts)

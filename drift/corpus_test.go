@@ -141,7 +141,7 @@ func scoreCold(t *testing.T, pairs []recordedPair, changes []recordedChange, new
 // comparison returns the options that the activities use.
 func comparison(id, resourceType, apiVersion string) drift.Options {
 	parsed, _ := resource.ParseID(id) // an invalid ID is compared without one
-	return drift.Options{ID: parsed, Type: resourceType, APIVersion: apiVersion, Key: []byte("corpus")}
+	return drift.Options{ID: parsed, Type: resourceType, Facts: factsOf(resourceType), APIVersion: apiVersion, Key: []byte("corpus")}
 }
 
 func logMissed(t *testing.T, scores ...*score) {

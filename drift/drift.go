@@ -17,6 +17,8 @@ type Options struct {
 	ID   resource.ID
 	// APIVersion is the version of both bodies.
 	APIVersion string
+	// Facts are those of the type.
+	Facts Facts
 	// Ignore are paths that are not compared, in resource.Path syntax.
 	Ignore []string
 	// Merge is set when a PUT merges desired into observed: elements that other
@@ -56,10 +58,10 @@ func (o Options) subject(observed map[string]any) *subject {
 	_, named := observed["id"]
 	s := &subject{
 		resourceType: o.Type, apiVersion: o.APIVersion, id: o.ID, key: o.Key, read: named,
-		typeRows: typeRowsOf(o.Type), marks: types.MarksOf(o.Type), oneShot: types.OneShotOf(o.Type, o.APIVersion),
+		properties: o.Facts.Properties, marks: types.MarksOf(o.Type), oneShot: types.OneShotOf(o.Type, o.APIVersion),
 	}
 	if o.KeepOthers || o.Merge {
-		s.sharing = sharingOf(o.Type, observed)
+		s.sharing = o.Facts.sharingOf(observed)
 	}
 	return s
 }
@@ -68,7 +70,7 @@ func (o Options) subject(observed map[string]any) *subject {
 // resource with its tags.
 func (o Options) sender(body map[string]any) *subject {
 	s := o.subject(body)
-	s.sharing = sharingOf(o.Type, body)
+	s.sharing = o.Facts.sharingOf(body)
 	return s
 }
 

@@ -59,7 +59,7 @@ func TestChildren(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			desired := body(t, []byte(`{"properties":{"`+c.list+`":[{"name":"a"}]}}`))
-			opts := drift.Options{ID: id, Type: c.resourceType, Key: []byte("k"), Put: true}
+			opts := drift.Options{ID: id, Type: c.resourceType, Facts: factsOf(c.resourceType), Key: []byte("k"), Put: true}
 			opts.Baseline = drift.NewBaseline(desired, desired, opts)
 			result := drift.Compare(desired, body(t, []byte(`{"properties":{"`+c.list+`":[{"name":"a"},`+c.item+`]}}`)), opts)
 			if (len(result.Children) == 1) != c.child || result.InSync != c.child {
@@ -167,7 +167,7 @@ func TestDropsOf(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			opts := drift.Options{Type: c.resourceType, APIVersion: c.version, Key: []byte("key"), KeepOthers: !c.merge && !c.replace, Merge: c.merge}
+			opts := drift.Options{Type: c.resourceType, Facts: factsOf(c.resourceType), APIVersion: c.version, Key: []byte("key"), KeepOthers: !c.merge && !c.replace, Merge: c.merge}
 			desired := body(t, []byte(c.desired))
 			if c.before != "" {
 				applied := c.applied

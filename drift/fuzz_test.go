@@ -46,7 +46,7 @@ func FuzzCompare(f *testing.F) {
 		if errD != nil || errO != nil || desired == nil {
 			t.Skip("no pair of bodies")
 		}
-		opts := drift.Options{Type: "Microsoft.KeyVault/vaults", APIVersion: "2024-01-01", Key: []byte("k")}
+		opts := drift.Options{Type: "Microsoft.KeyVault/vaults", Facts: factsOf("Microsoft.KeyVault/vaults"), APIVersion: "2024-01-01", Key: []byte("k")}
 		if result := drift.Compare(desired, desired, opts); !result.InSync {
 			t.Errorf("%s differs from itself: %+v", desiredText, result.Differences)
 		}

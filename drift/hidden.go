@@ -1,7 +1,6 @@
 package drift
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/internal/jsontree"
@@ -85,10 +84,10 @@ func isPublishedSecret(p cursor) bool {
 }
 
 // isWriteOnly reports whether the property is sent but never returned: the published
-// shape of the type marks it, or a row of typeRows does.
+// shape of the type marks it, or a PropertyFact does.
 func isWriteOnly(p cursor) bool {
 	return p.subject.marks.WriteOnly.Cover(p.path) ||
-		slices.ContainsFunc(p.subject.typeRows, func(row typeRow) bool { return row.writeOnly && row.path == pattern(p.path) })
+		p.subject.hasProperty(p.path, func(f PropertyFact) bool { return f.WriteOnly })
 }
 
 // isLocationOfProxy reports whether the value is the location of a proxy resource.
@@ -99,7 +98,7 @@ func isLocationOfProxy(p cursor) bool {
 	return len(p.path) == 1 && strings.EqualFold(p.path[0].Name, "location") && p.subject.read
 }
 
-// pattern returns a path as typeRows writes it: lower case, every element "[]".
+// pattern returns a path in lower case: every element "[]".
 func pattern(path resource.Path) string {
 	var b strings.Builder
 	for i, step := range path {

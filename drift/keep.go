@@ -25,7 +25,7 @@ func KeepsOthers(resourceType string) bool {
 // left to the service, so that a new SKU does not meet the size of the old one. Without a
 // baseline of unstated values, as for an adopted resource, all of them are kept. Items of
 // a list that desired states are desired's alone, unless other writers are known to add
-// some (sharedLists); items with the same key keep the values that desired does not
+// some (SharedList); items with the same key keep the values that desired does not
 // state. Only what the published shape has as writable is kept.
 //
 // observed must be unmasked, and neither is changed. kept are the paths of the values that
@@ -157,7 +157,7 @@ func (k *keeper) items(desired, others []any, path resource.Path) keptItems {
 	}
 	list, shared := k.subject.sharing.at(path)
 	if !shared && k.allItems {
-		list, shared = sharedList{key: pairs.Key}, true
+		list, shared = SharedList{Key: pairs.Key}, true
 	}
 	if !shared {
 		return result

@@ -88,7 +88,7 @@ func TestKeep(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			opts := drift.Options{Type: tc.resourceType, APIVersion: tc.version, Key: []byte("key"), KeepOthers: true}
+			opts := drift.Options{Type: tc.resourceType, Facts: factsOf(tc.resourceType), APIVersion: tc.version, Key: []byte("key"), KeepOthers: true}
 			if !tc.adopted {
 				after := opts
 				after.Put, after.Sent = true, true
@@ -115,7 +115,7 @@ func TestKeep(t *testing.T) {
 //
 //guard:settings-of-others
 func TestKeepTwice(t *testing.T) {
-	opts := drift.Options{Type: "Microsoft.Storage/storageAccounts", APIVersion: "2023-01-01", Key: []byte("key"), KeepOthers: true}
+	opts := drift.Options{Type: "Microsoft.Storage/storageAccounts", Facts: factsOf("Microsoft.Storage/storageAccounts"), APIVersion: "2023-01-01", Key: []byte("key"), KeepOthers: true}
 	desired := object(t, `{"properties":{"accessTier":"Hot"}}`)
 	after := opts
 	after.Put, after.Sent = true, true
@@ -134,7 +134,7 @@ func TestKeepTwice(t *testing.T) {
 // TestAddedItemIsDrift shows that an item that another tool adds to a list of the manifest
 // after a PUT is a difference, which a plan shows before the next PUT removes it.
 func TestAddedItemIsDrift(t *testing.T) {
-	opts := drift.Options{Type: "Microsoft.Network/networkInterfaces", APIVersion: "2023-09-01", Key: []byte("key"), KeepOthers: true}
+	opts := drift.Options{Type: "Microsoft.Network/networkInterfaces", Facts: factsOf("Microsoft.Network/networkInterfaces"), APIVersion: "2023-09-01", Key: []byte("key"), KeepOthers: true}
 	desired := object(t, `{"properties":{"ipConfigurations":[{"name":"a","properties":{"primary":true}}]}}`)
 	after := opts
 	after.Put, after.Sent = true, true

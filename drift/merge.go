@@ -13,12 +13,12 @@ import (
 // that desired does not state remain, as far as the published shape of the type in the
 // api-version has them as writable. Objects are merged by property. Lists with items
 // identified by a key are merged by item; any other list is replaced.
-func Merge(desired, observed map[string]any, resourceType, apiVersion string) map[string]any {
+func Merge(desired, observed map[string]any, opts Options) map[string]any {
 	merged := jsontree.Clone(observed)
 	if merged == nil {
 		merged = map[string]any{}
 	}
-	opts := Options{Type: resourceType, APIVersion: apiVersion}
+	opts = Options{Type: opts.Type, APIVersion: opts.APIVersion, Facts: opts.Facts}
 	merged = echoes(desired, merged, opts)
 	for name, value := range merged {
 		if properties, ok := value.(map[string]any); ok && strings.EqualFold(name, "properties") {

@@ -42,7 +42,7 @@ func TestMerge(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			desired, observed, want := object(t, c.desired), object(t, c.observed), object(t, c.want)
 			before := jsontree.Clone(observed)
-			if diff := cmp.Diff(want, drift.Merge(desired, observed, "Contoso.Things/things", "2023-01-01")); diff != "" {
+			if diff := cmp.Diff(want, drift.Merge(desired, observed, drift.Options{Type: "Contoso.Things/things", Facts: factsOf("Contoso.Things/things"), APIVersion: "2023-01-01"})); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 			}
 			if diff := cmp.Diff(before, observed); diff != "" {
@@ -63,7 +63,7 @@ func TestMergeOtherForm(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			desired := object(t, `{"properties":{"activities":[{"name":"Step","type":"Wait","typeProperties":{"waitTimeInSeconds":1}}]}}`)
 			observed := object(t, `{"properties":{"activities":[{"name":"`+c.shown+`","type":"WebActivity","linkedServiceName":{"referenceName":"x","type":"LinkedServiceReference"},"typeProperties":{"method":"GET","url":"https://old.example"}}]}}`)
-			if diff := cmp.Diff(desired, drift.Merge(desired, observed, "Microsoft.DataFactory/factories/pipelines", "2018-06-01")); diff != "" {
+			if diff := cmp.Diff(desired, drift.Merge(desired, observed, drift.Options{Type: "Microsoft.DataFactory/factories/pipelines", Facts: factsOf("Microsoft.DataFactory/factories/pipelines"), APIVersion: "2018-06-01"})); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 			}
 		})

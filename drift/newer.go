@@ -9,19 +9,6 @@ import (
 	"github.com/armature-io/armature/types"
 )
 
-// patchingProvider handles a PUT like a PATCH: what a body omits stays
-// (learn.microsoft.com, PUT calls for creation or updates on compute resources).
-const patchingProvider = "microsoft.compute/"
-
-// NewerThan returns what a PUT may remove because the api-version of the manifest does not
-// have it; the zero value if there is none, or if the PUT leaves it alone.
-func NewerThan(resourceType, apiVersion string) types.Newer {
-	if strings.HasPrefix(strings.ToLower(resourceType), patchingProvider) {
-		return types.Newer{}
-	}
-	return types.NewerThan(resourceType, apiVersion)
-}
-
 // NewerValues are hashes of the values that only a newer api-version shows, after a PUT:
 // what the service had set by itself.
 type NewerValues struct {

@@ -82,7 +82,7 @@ func TestCreated(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			opts := drift.Options{ID: id, Type: c.kind, APIVersion: "2023-05-01", Key: []byte("k"), Put: true}
+			opts := drift.Options{ID: id, Type: c.kind, Facts: factsOf(c.kind), APIVersion: "2023-05-01", Key: []byte("k"), Put: true}
 			desired, observed := body(t, []byte(c.desired)), body(t, []byte(c.observed))
 			opts.Baseline = stored(t, drift.NewBaseline(desired, observed, opts))
 			result := drift.Compare(desired, observed, opts)
@@ -106,7 +106,7 @@ func TestNotTakenLasts(t *testing.T) {
 	shown := func(size int) map[string]any {
 		return map[string]any{"properties": map[string]any{"size": json.Number("3"), "count": json.Number(fmt.Sprint(size))}}
 	}
-	opts := drift.Options{Type: "Contoso.Things/things", APIVersion: "1", Key: []byte("k"), Put: true}
+	opts := drift.Options{Type: "Contoso.Things/things", Facts: factsOf("Contoso.Things/things"), APIVersion: "1", Key: []byte("k"), Put: true}
 	opts.Baseline = drift.NewBaseline(at(1), shown(1), opts)
 	opts.Reasons = drift.Compare(at(2), shown(1), opts).Differences
 	opts.Baseline = drift.NewBaseline(at(2), shown(2), opts)

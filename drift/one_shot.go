@@ -16,7 +16,7 @@ const hiddenOneShot = "one-shot"
 // isOneShot reports whether only a creation uses the value.
 func isOneShot(p cursor) bool {
 	return len(p.path) > 0 && (p.subject.oneShot.Cover(p.path) ||
-		slices.ContainsFunc(p.subject.typeRows, func(row typeRow) bool { return row.oneShot && row.path == pattern(p.path) }))
+		p.subject.hasProperty(p.path, func(f PropertyFact) bool { return f.OneShot }))
 }
 
 // compareOneShot records a value that only a creation uses. It is a difference when it is
@@ -26,7 +26,7 @@ func (w *walker) compareOneShot(p cursor) {
 		return
 	}
 	plain := *w.subject
-	plain.oneShot, plain.typeRows = nil, nil
+	plain.oneShot, plain.properties = nil, nil
 	probe := &walker{subject: &plain, probe: true}
 	probe.compare(p.in(&plain), nil)
 	w.found = append(w.found, difference{
@@ -71,7 +71,7 @@ func isBroken(observed map[string]any) bool {
 // withoutOneShots removes from an observed object what only a creation uses and desired
 // does not state: no PUT sends it back.
 func (s *subject) withoutOneShots(desired, observed map[string]any, path resource.Path) {
-	if s.oneShot == nil && !slices.ContainsFunc(s.typeRows, func(row typeRow) bool { return row.oneShot }) {
+	if s.oneShot == nil && !slices.ContainsFunc(s.properties, func(f PropertyFact) bool { return f.OneShot }) {
 		return
 	}
 	for name, value := range maps.All(observed) {

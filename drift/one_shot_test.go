@@ -52,7 +52,7 @@ func TestOneShots(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			opts := drift.Options{Type: "Microsoft.Sql/servers/databases", APIVersion: "2021-11-01", Key: []byte("key"), KeepOthers: !c.merge, Merge: c.merge}
+			opts := drift.Options{Type: "Microsoft.Sql/servers/databases", Facts: factsOf("Microsoft.Sql/servers/databases"), APIVersion: "2021-11-01", Key: []byte("key"), KeepOthers: !c.merge, Merge: c.merge}
 			if c.before != "" {
 				after := opts
 				after.Put, after.Sent = true, true

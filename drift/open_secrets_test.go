@@ -70,7 +70,7 @@ func TestOpenSecrets(t *testing.T) {
 			typ, version, _ := strings.Cut(tc.typ, " ")
 			payload := object(t, tc.payload)
 			var got []string
-			for _, open := range drift.OpenSecrets(payload, object(t, tc.desired), object(t, tc.observed), drift.Options{Type: typ, APIVersion: version}) {
+			for _, open := range drift.OpenSecrets(payload, object(t, tc.desired), object(t, tc.observed), drift.Options{Type: typ, Facts: factsOf(typ), APIVersion: version}) {
 				text := open.Path.String()
 				if open.Evident {
 					text = "!" + text
@@ -98,7 +98,7 @@ func TestOpenSecrets(t *testing.T) {
 //
 //guard:secrets-of-others
 func TestPlaceholderOfTheService(t *testing.T) {
-	opts := drift.Options{Type: "Microsoft.ApiManagement/service/authorizationServers", APIVersion: "2022-08-01", Key: []byte("key"), KeepOthers: true}
+	opts := drift.Options{Type: "Microsoft.ApiManagement/service/authorizationServers", Facts: factsOf("Microsoft.ApiManagement/service/authorizationServers"), APIVersion: "2022-08-01", Key: []byte("key"), KeepOthers: true}
 	desired, observed := object(t, `{"properties":{"clientId":"c"}}`), object(t, `{"properties":{"clientId":"c","clientSecret":"****"}}`)
 	evident := func(opts drift.Options) bool {
 		open := drift.OpenSecrets(jsontree.Clone(desired), desired, observed, opts)
@@ -136,7 +136,7 @@ func TestCompleteSecret(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			body := object(t, `{"properties":{"configuration":{"secrets":[{"name":"a"}]}}}`)
-			open := drift.OpenSecrets(body, nil, jsontree.Clone(body), drift.Options{Type: "Microsoft.App/containerApps", APIVersion: "2024-03-01"})
+			open := drift.OpenSecrets(body, nil, jsontree.Clone(body), drift.Options{Type: "Microsoft.App/containerApps", Facts: factsOf("Microsoft.App/containerApps"), APIVersion: "2024-03-01"})
 			if len(open) != 1 {
 				t.Fatalf("open %v, want one", open)
 			}

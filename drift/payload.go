@@ -47,7 +47,7 @@ func Body(resolved, desired, observed map[string]any, opts Options) Sent {
 	sent.Body, sent.Kept = keep(own, observed, opts, opts.Merge)
 	// What the service had set for another selector does not belong to this one.
 	if opts.Merge && len(changedSelectors(own, observed, opts)) == 0 {
-		sent.Body = Merge(own, observed, opts.Type, opts.APIVersion)
+		sent.Body = Merge(own, observed, opts)
 	}
 	if opts.Merge || sent.Kept != "" {
 		RemoveUnstated(sent.Body, desired, opts)

@@ -10,7 +10,7 @@ import (
 )
 
 func TestLeaves(t *testing.T) {
-	opts := drift.Options{Type: "Microsoft.Storage/storageAccounts", APIVersion: "2023-01-01", Key: []byte("key"), KeepOthers: true}
+	opts := drift.Options{Type: "Microsoft.Storage/storageAccounts", Facts: factsOf("Microsoft.Storage/storageAccounts"), APIVersion: "2023-01-01", Key: []byte("key"), KeepOthers: true}
 	desired := object(t, `{"properties":{"accessTier":"Hot","rules":[{"name":"a","x":1}],"secret":{"$secret":"env:A"}}}`)
 	after := opts
 	after.Put, after.Sent = true, true

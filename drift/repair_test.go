@@ -54,7 +54,7 @@ func TestSoundBody(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			opts := drift.Options{Type: c.resourceType, APIVersion: c.version, Key: []byte("key"), KeepOthers: true}
+			opts := drift.Options{Type: c.resourceType, Facts: factsOf(c.resourceType), APIVersion: c.version, Key: []byte("key"), KeepOthers: true}
 			desired, now := body(t, []byte(c.desired)), body(t, []byte(c.now))
 			sent := drift.Body(desired, desired, now, opts)
 			if diff := cmp.Diff(c.unsound, sent.Unsound); diff != "" {

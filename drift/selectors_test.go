@@ -74,7 +74,7 @@ func TestSelectors(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			opts := drift.Options{Type: c.resourceType, APIVersion: c.version, Key: []byte("key"), KeepOthers: !c.merge, Merge: c.merge}
+			opts := drift.Options{Type: c.resourceType, Facts: factsOf(c.resourceType), APIVersion: c.version, Key: []byte("key"), KeepOthers: !c.merge, Merge: c.merge}
 			if c.before != "" {
 				after := opts
 				after.Put, after.Sent = true, true

@@ -89,7 +89,7 @@ func TestSharedLists(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			opts := drift.Options{Type: c.resourceType, APIVersion: c.version, Key: []byte("key"), KeepOthers: !c.merge && !c.replace, Merge: c.merge}
+			opts := drift.Options{Type: c.resourceType, Facts: factsOf(c.resourceType), APIVersion: c.version, Key: []byte("key"), KeepOthers: !c.merge && !c.replace, Merge: c.merge}
 			if c.before != "" {
 				after := opts
 				after.Put, after.Sent = true, true

@@ -38,9 +38,9 @@ func TestRemoveUnstated(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			baseline := drift.NewBaseline(body(t, []byte(before)), body(t, []byte(observed)), drift.Options{Put: true})
 			desired := body(t, []byte(c.desired))
-			payload := drift.Merge(desired, body(t, []byte(observed)), "Contoso.Things/things", "2023-01-01")
+			payload := drift.Merge(desired, body(t, []byte(observed)), drift.Options{Type: "Contoso.Things/things", Facts: factsOf("Contoso.Things/things"), APIVersion: "2023-01-01"})
 			drift.RemoveUnstated(payload, desired, drift.Options{Ignore: c.ignore, Baseline: baseline})
-			want := drift.Merge(desired, body(t, []byte(c.want)), "Contoso.Things/things", "2023-01-01")
+			want := drift.Merge(desired, body(t, []byte(c.want)), drift.Options{Type: "Contoso.Things/things", Facts: factsOf("Contoso.Things/things"), APIVersion: "2023-01-01"})
 			if diff := cmp.Diff(want, payload); diff != "" {
 				t.Errorf("%s (-want +got)\n%s", c.reason, diff)
 			}

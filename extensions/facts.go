@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -60,6 +61,11 @@ type Facts struct {
 	Checks []StateCheck `yaml:"checks"`
 	// Errors change the class or the advice of errors.
 	Errors []ErrorClass `yaml:"errors"`
+	// Comparison has the facts for comparisons and bodies.
+	Comparison drift.Facts `yaml:",inline"`
+	// PutKeepsOmitted marks types whose service handles a PUT like a PATCH: what a body omits
+	// stays, and a list that it contains is the whole list.
+	PutKeepsOmitted Source `yaml:"putKeepsOmitted"`
 }
 
 // Source names the origin of a fact: a page at learn.microsoft.com/azure, another address, or
@@ -157,7 +163,7 @@ func addFields(into, from reflect.Value) {
 		case field.IsZero():
 		case field.Kind() == reflect.Slice:
 			target.Set(reflect.AppendSlice(target.Slice3(0, target.Len(), target.Len()), field))
-		case from.Type().Field(i).Anonymous:
+		case from.Type().Field(i).Tag.Get("yaml") == ",inline":
 			addFields(target, field)
 		default:
 			target.Set(field)
@@ -185,6 +191,12 @@ func (f Facts) validate() error {
 	}
 	for _, check := range f.Checks {
 		paths = append(paths, check.Path)
+	}
+	for _, list := range f.Comparison.SharedLists {
+		paths = append(paths, list.Paths...)
+	}
+	for _, property := range f.Comparison.Properties {
+		paths = append(paths, property.Path)
 	}
 	for _, text := range paths {
 		if _, err := resource.ParsePath(text); err != nil {

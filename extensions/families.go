@@ -41,8 +41,9 @@ func (r *Registry) childFacts(resourceType string) *childFacts {
 	for _, family := range stated.Families {
 		facts.addFamily(family.Children)
 	}
-	facts.addLists(stated.InlineLists)
-	facts.addLists(r.listedInline(resourceType))
+	keeps := stated.PutKeepsOmitted != ""
+	facts.addLists(stated.InlineLists, keeps)
+	facts.addLists(r.listedInline(resourceType), keeps)
 	return facts
 }
 
@@ -73,10 +74,10 @@ func (f *childFacts) addFamily(children []string) {
 // addLists adds lists and their children to the family: a PUT that lists the
 // children, read before a child is made and sent after it, would delete the child,
 // and not every type has an ETag.
-func (f *childFacts) addLists(lists []InlineList) {
+func (f *childFacts) addLists(lists []InlineList, keepsOmitted bool) {
 	for _, list := range lists {
 		if path, err := resource.ParsePath(list.Path); err == nil {
-			f.lists = append(f.lists, inlineList{path: path, keptWhenOmitted: list.KeptWhenOmitted})
+			f.lists = append(f.lists, inlineList{path: path, keptWhenOmitted: keepsOmitted || list.KeptWhenOmitted})
 			f.addFamily(list.Types)
 		}
 	}

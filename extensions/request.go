@@ -26,6 +26,8 @@ type Request struct {
 	Client     ARMClient
 	// Log may be nil.
 	Log *slog.Logger
+	// Facts are the facts of the type for comparisons, from Registry.Facts.
+	Facts drift.Facts
 	// Baseline and Ignore are for the comparison of PreCheck.
 	Baseline drift.Baseline
 	Ignore   []string
@@ -77,7 +79,7 @@ func (r Request) log() *slog.Logger {
 // the baseline must not differ.
 func (r Request) Comparison() drift.Options {
 	return drift.Options{
-		Type: r.Object.ID.Type(), ID: r.Object.ID, APIVersion: r.Object.APIVersion,
+		Type: r.Object.ID.Type(), ID: r.Object.ID, APIVersion: r.Object.APIVersion, Facts: r.Facts,
 		Ignore: r.Ignore, Baseline: r.Baseline, Key: r.HashKey, FormerKey: r.FormerHashKey,
 		Secrets: r.Secrets, Now: r.Now, Merge: r.Merge, KeepOthers: r.KeepOthers, StatedOnly: r.StatedOnly,
 	}
