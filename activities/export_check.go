@@ -85,7 +85,7 @@ func (e *exporting) checkExport(ctx context.Context, export resource.Export) (re
 			holder, key, target.Host)
 	}
 	if action := export.From.Action; action != "" {
-		if _, _, err := types.FindListAction(e.desired.ID.Type(), e.desired.APIVersion, action); err != nil {
+		if _, _, err := types.FindListAction(e.desired.ID.Type(), e.desired.APIVersion, action, e.Registry.Facts(e.desired.ID.Type()).ReadActionNames()...); err != nil {
 			return target, notAllowed("%v", err)
 		}
 		if disables(e.keysDisabled, action) {

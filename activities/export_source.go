@@ -138,7 +138,7 @@ func (s *exportSource) answer(ctx context.Context, e *exporting, action string, 
 	if answer, sent := answers[action]; sent || action == "" {
 		return answer, nil, nil
 	}
-	published, version, err := types.FindListAction(s.desired.ID.Type(), s.desired.APIVersion, action)
+	published, version, err := types.FindListAction(s.desired.ID.Type(), s.desired.APIVersion, action, s.Registry.Facts(s.desired.ID.Type()).ReadActionNames()...)
 	if err != nil {
 		return nil, new(resource.Fail(resource.ReasonExportNotAllowed, resource.RetryVerySlow, err.Error())), nil
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
@@ -72,7 +73,7 @@ func TestExportTable(t *testing.T) {
 func checkRefused(t *testing.T, row exportRow) {
 	t.Helper()
 	action := strings.Split(row.from, "`")[1]
-	if _, _, err := types.FindListAction(row.typ, types.Newest(row.typ), action); err == nil {
+	if _, _, err := types.FindListAction(row.typ, types.Newest(row.typ), action, azure.FactsOf(row.typ).ReadActionNames()...); err == nil {
 		t.Errorf("%s of %s is allowed, and the table says that it is refused", action, row.typ)
 	}
 }
@@ -87,7 +88,10 @@ func loadExport(t *testing.T, typ, from string) resource.Desired {
 	file := filepath.Join(t.TempDir(), "m.yaml")
 	must(t, os.WriteFile(file, fmt.Appendf(nil, "type: %s@%s\nname: %s\nbody: {}\nreconcile: {policy: detach-on-delete}\nexport: [{to: 'keyvault:https://kv.vault.example/secrets/app-row', from: %s}]\n",
 		typ, types.Newest(typ), strings.Join(names, "/"), from), 0o600))
-	options := manifest.Options{Validate: true, Subscription: "11111111-1111-1111-1111-111111111111", ResourceGroup: "rg1"}
+	facts := func(resourceType string) manifest.Facts {
+		return manifest.Facts{ReadActions: azure.FactsOf(resourceType).ReadActionNames()}
+	}
+	options := manifest.Options{Validate: true, Facts: facts, Subscription: "11111111-1111-1111-1111-111111111111", ResourceGroup: "rg1"}
 	set, err := manifest.Load(options, file)
 	must(t, err)
 	for _, warning := range set.Warnings {
@@ -113,7 +117,7 @@ func bodyOf(t *testing.T, id resource.ID, from resource.ExportSource) string {
 // checkAnswer compares the simulator's answer with the published output of an action.
 func checkAnswer(t *testing.T, w *world, desired resource.Desired, action string) {
 	t.Helper()
-	published, version, err := types.FindListAction(desired.ID.Type(), desired.APIVersion, action)
+	published, version, err := types.FindListAction(desired.ID.Type(), desired.APIVersion, action, azure.FactsOf(desired.ID.Type()).ReadActionNames()...)
 	must(t, err)
 	operation, err := w.acts.Client.Read(withCredential(t.Context(), "", desired.ID), desired.ID, action, version)
 	must(t, err)

@@ -55,7 +55,9 @@ type PropertyFact struct {
 func (f PropertyFact) is(path resource.Path) bool { return isPattern(f.Path, pattern(path)) }
 
 // isPattern reports whether the path of a fact is one that pattern returns.
-func isPattern(path, at string) bool { return strings.EqualFold(strings.ReplaceAll(path, "[*]", ".[]"), at) }
+func isPattern(path, at string) bool {
+	return strings.EqualFold(strings.ReplaceAll(path, "[*]", ".[]"), at)
+}
 
 // hasProperty reports whether a fact about a path has a form.
 func (s *subject) hasProperty(path resource.Path, has func(PropertyFact) bool) bool {

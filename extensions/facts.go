@@ -19,6 +19,10 @@ import (
 // value of a fact states nothing; derived rules then decide. Facts of several entries of one
 // type add up: lists are joined, of other facts the last one counts.
 type Facts struct {
+	// Name is the word of the CLI for a resource of the type, Product that for the provider,
+	// "-" for none. The CLI knows those that ship with Armature.
+	Name    string `yaml:"name"`
+	Product string `yaml:"product"`
 	// Recreation states whether a deleted resource is recreated.
 	Recreation Recreation `yaml:"recreation"`
 	// Data is the data that a DELETE of a resource deletes.
@@ -63,6 +67,11 @@ type Facts struct {
 	Errors []ErrorClass `yaml:"errors"`
 	// Comparison has the facts for comparisons and bodies.
 	Comparison drift.Facts `yaml:",inline"`
+	// ReadActions are published actions that only read, although their names do not begin with
+	// list.
+	ReadActions []ReadActions `yaml:"readActions"`
+	// Values are values of properties beside the published ones: an extension replaces them.
+	Values []Values `yaml:"values"`
 	// PutKeepsOmitted marks types whose service handles a PUT like a PATCH: what a body omits
 	// stays, and a list that it contains is the whole list.
 	PutKeepsOmitted Source `yaml:"putKeepsOmitted"`
@@ -71,6 +80,19 @@ type Facts struct {
 // Source names the origin of a fact: a page at learn.microsoft.com/azure, another address, or
 // a recorded response. A fact that is only true or not is true if it has a source.
 type Source string
+
+// ReadActions are names of actions.
+type ReadActions struct {
+	Names  []string `yaml:"names"`
+	Source Source   `yaml:"source"`
+}
+
+// Values are values of a property.
+type Values struct {
+	Path   string   `yaml:"path"`
+	Values []string `yaml:"values"`
+	Source Source   `yaml:"source"`
+}
 
 // Family is a list of children ("subnets", "a/b" for deeper ones) that change one at a time.
 type Family struct {
@@ -171,6 +193,15 @@ func addFields(into, from reflect.Value) {
 	}
 }
 
+// ReadActionNames returns the names of all ReadActions.
+func (f Facts) ReadActionNames() []string {
+	var names []string
+	for _, actions := range f.ReadActions {
+		names = append(names, actions.Names...)
+	}
+	return names
+}
+
 // aboutOneType reports whether a fact is stated that AllTypes cannot have.
 func (f Facts) aboutOneType() bool {
 	f.Stopped, f.Busy, f.BlocksChildren = nil, nil, nil
@@ -251,7 +282,7 @@ func (f Facts) names() []string {
 // count in this order, and of sources that may change.
 func (r *Registry) Facts(resourceType string) Facts {
 	facts := r.entryFacts(strings.ToLower(resourceType))
-	for _, entry := range r.entries {
+	for _, entry := range r.sources {
 		if source, ok := entry.Link.(FactSource); ok && (entry.Type == AllTypes || strings.EqualFold(entry.Type, resourceType)) {
 			facts.add(source.Facts(resourceType))
 		}

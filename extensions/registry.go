@@ -13,8 +13,11 @@ import (
 // step of a pass. It is safe for concurrent use and never changes.
 type Registry struct {
 	entries []Entry
-	// made are the links that the facts of an entry make, by its index.
-	made [][]any
+	// keys are the types of the entries in lower case, and made the links that their facts
+	// make, both by the index of the entry. sources are the entries with a FactSource.
+	keys    []string
+	made    [][]any
+	sources []Entry
 	// stated are the facts of the entries by type, known those of a type and of all entries
 	// that apply to it, inline the lists of InlineListers; types in lower case.
 	stated        map[string]Facts
@@ -38,7 +41,10 @@ func New(entries ...Entry) (*Registry, error) {
 		facts := r.stated[key]
 		facts.add(entry.Facts)
 		r.stated[key] = facts
-		r.made = append(r.made, entry.Facts.links(entry.Type))
+		r.keys, r.made = append(r.keys, key), append(r.made, entry.Facts.links(entry.Type))
+		if _, ok := entry.Link.(FactSource); ok {
+			r.sources = append(r.sources, entry)
+		}
 	}
 	return r, nil
 }
@@ -48,7 +54,7 @@ func (r *Registry) links(resourceType string) []any {
 	var found []any
 	patterns := patternsOf(strings.ToLower(resourceType))
 	for i, entry := range r.entries {
-		if entry.Link == nil && r.made[i] == nil || !slices.ContainsFunc(patterns, func(p string) bool { return strings.EqualFold(p, entry.Type) }) {
+		if entry.Link == nil && r.made[i] == nil || !slices.Contains(patterns, r.keys[i]) {
 			continue
 		}
 		if entry.Link != nil {

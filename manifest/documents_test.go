@@ -40,13 +40,3 @@ func TestDocuments(t *testing.T) {
 		t.Error("a path that does not exist is no error")
 	}
 }
-
-func TestExtraValues(t *testing.T) {
-	want := map[string][]string{"properties.createMode": {"createOrRecover", "purgeThenCreate"}}
-	if diff := cmp.Diff(want, ExtraValues("microsoft.keyvault/vaults")); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if got := ExtraValues("A.B/cs"); len(got) > 0 {
-		t.Errorf("got %v, want none", got)
-	}
-}

@@ -21,6 +21,8 @@ type Options struct {
 	Stdin io.Reader
 	// Validate checks types, names, owners and bodies against the published types.
 	Validate bool
+	// Facts returns facts about a type that its published shape does not have; nil for none.
+	Facts func(resourceType string) Facts
 	// Validation overrides reconcile.validation of all manifests; "" leaves it.
 	Validation Validation
 	// Environment is the one of the project's environments to load, "" for none.

@@ -17,7 +17,7 @@ var aManifest = regexp.MustCompile(`(?m)^\s*"?type"?: "?[A-Za-z.]+/[A-Za-z/]+@`)
 
 // TestExamplesValidate checks the examples against the published types.
 func TestExamplesValidate(t *testing.T) {
-	report := Validate(Options{}, filepath.Join("..", "examples"))
+	report := Validate(Options{Facts: vaultFacts}, filepath.Join("..", "examples"))
 	for _, issue := range report.Issues {
 		t.Errorf("%s", issue)
 	}

@@ -114,7 +114,7 @@ func (v validator) checkBody(shape *types.Shape, body *node) {
 			continue
 		}
 		at, path, value := locateFinding(v.draft, finding)
-		if finding.Rule == types.ValueNotAllowed && isArmatureValue(shape.Type, finding.Path, value) {
+		if finding.Rule == types.ValueNotAllowed && v.loader.options.facts(shape.Type).hasValue(finding.Path, value) {
 			continue
 		}
 		f := found{rule: finding.Rule, isFault: finding.Fault, at: at, path: path, suggestion: finding.Suggestion}

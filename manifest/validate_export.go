@@ -22,7 +22,7 @@ func (v validator) checkExports(shape *types.Shape) {
 		from, at := list.items[i].get("from"), fmt.Sprintf("export[%d].from", i)
 		answer := shape
 		if name := export.From.Action; name != "" {
-			action, version, err := types.FindListAction(shape.Type, shape.Version, name)
+			action, version, err := types.FindListAction(shape.Type, shape.Version, name, v.loader.options.facts(shape.Type).ReadActions...)
 			if err != nil {
 				v.report(found{rule: UnknownAction, isFault: true, at: from.get("action").position, path: at + ".action"}, "%v", err)
 				continue

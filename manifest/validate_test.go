@@ -23,6 +23,14 @@ func validate(t *testing.T, options Options, name, text string) []string {
 	return lines
 }
 
+// vaultFacts are the facts of a worker with an extension for key vaults.
+func vaultFacts(resourceType string) Facts {
+	if strings.EqualFold(resourceType, "Microsoft.KeyVault/vaults") {
+		return Facts{Values: map[string][]string{"properties.createMode": {"createOrRecover", "purgeThenCreate"}}}
+	}
+	return Facts{}
+}
+
 type validateCase struct {
 	reason string
 	file   string
@@ -38,7 +46,7 @@ func runValidate(t *testing.T, cases map[string]validateCase) {
 			if file == "" {
 				file = "m.yaml"
 			}
-			if diff := cmp.Diff(tc.want, validate(t, Options{}, file, tc.text)); diff != "" {
+			if diff := cmp.Diff(tc.want, validate(t, Options{Facts: vaultFacts}, file, tc.text)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})

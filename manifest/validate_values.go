@@ -9,34 +9,27 @@ import (
 	"github.com/armature-io/armature/types"
 )
 
-// armatureValue is a value that Armature's extensions add to the values of a property and
-// replace before the PUT.
-type armatureValue struct{ typ, path, value string }
-
-// armatureValues returns the values of extensions/azure. A test there compares both.
-func armatureValues() []armatureValue {
-	return []armatureValue{
-		{"Microsoft.KeyVault/vaults", "properties.createMode", "createOrRecover"},
-		{"Microsoft.KeyVault/vaults", "properties.createMode", "purgeThenCreate"},
-	}
+// Facts are facts about a type beside its published shape.
+type Facts struct {
+	// Values are values beside the published ones, by the path of their property: an
+	// extension replaces them before the PUT.
+	Values map[string][]string
+	// ReadActions are actions that only read although their names do not begin with "list".
+	ReadActions []string
 }
 
-// ExtraValues returns the values that a body of a type may have beside the published
-// ones, by the path of their property.
-func ExtraValues(typ string) map[string][]string {
-	values := map[string][]string{}
-	for _, v := range armatureValues() {
-		if strings.EqualFold(v.typ, typ) {
-			values[v.path] = append(values[v.path], v.value)
-		}
+// facts returns the facts about a type.
+func (o Options) facts(resourceType string) Facts {
+	if o.Facts == nil {
+		return Facts{}
 	}
-	return values
+	return o.Facts(resourceType)
 }
 
-// isArmatureValue reports whether an extension replaces a value before it is sent.
-func isArmatureValue(typ string, path resource.Path, value *node) bool {
-	for _, v := range armatureValues() {
-		if strings.EqualFold(v.typ, typ) && strings.EqualFold(v.path, path.String()) && value != nil && strings.EqualFold(v.value, value.text) {
+// hasValue reports whether an extension replaces a value before it is sent.
+func (f Facts) hasValue(path resource.Path, value *node) bool {
+	for at, values := range f.Values {
+		if strings.EqualFold(at, path.String()) && value != nil && slices.ContainsFunc(values, func(other string) bool { return strings.EqualFold(other, value.text) }) {
 			return true
 		}
 	}

@@ -14,28 +14,22 @@ import (
 // signature, a token and a signed URL contain the time until which they are valid.
 var changingWords = []string{"sas", "token", "tokens", "url", "urls", "uri", "uris", "expiry", "expiration", "expires", "expire"}
 
-// readActions are actions, by type and in lower case, that only read although their names do
-// not begin with "list".
-var readActions = map[string]string{
-	// https://learn.microsoft.com/rest/api/loganalytics/shared-keys/get-shared-keys
-	"microsoft.operationalinsights/workspaces": "sharedkeys",
-}
-
 // FindListAction returns the action of a type that lists values (Shape.ListAction), and the
 // api-version in which it is published: the one that is asked for, else the newest stable one
-// that has it, because some types publish their actions in few versions.
-func FindListAction(typ, version, name string) (action Action, found string, err error) {
+// that has it, because some types publish their actions in few versions. reads are actions of
+// the type that only read although their names do not begin with "list".
+func FindListAction(typ, version, name string, reads ...string) (action Action, found string, err error) {
 	shape := Lookup(typ, version)
 	if shape == nil {
 		return Action{}, "", fmt.Errorf("%s is no published type, so it is not known whether the action %s may be repeated", typ, name)
 	}
-	if action, err = shape.ListAction(name); err == nil || shape.has(name) {
+	if action, err = shape.ListAction(name, reads...); err == nil || shape.has(name) {
 		return action, version, err
 	}
 	for _, preview := range []bool{false, true} {
 		for _, other := range slices.Backward(Versions(typ)) {
 			if shape := Lookup(typ, other); shape != nil && Preview(other) == preview && shape.has(name) {
-				action, err := shape.ListAction(name)
+				action, err := shape.ListAction(name, reads...)
 				return action, other, err
 			}
 		}
@@ -51,19 +45,19 @@ func (s *Shape) has(name string) bool {
 // ListAction returns a published action that lists values of a resource, by its name,
 // ignoring case. The error explains why there is none that may be repeated: an action that
 // may change something, that needs input, or whose answers are not the same twice.
-func (s *Shape) ListAction(name string) (Action, error) {
+func (s *Shape) ListAction(name string, reads ...string) (Action, error) {
 	at := slices.IndexFunc(s.Actions, func(a Action) bool { return strings.EqualFold(a.Name, name) })
 	if at < 0 {
-		return Action{}, fmt.Errorf("%s@%s has no action %s%s", s.Type, s.Version, name, s.otherActions(name))
+		return Action{}, fmt.Errorf("%s@%s has no action %s%s", s.Type, s.Version, name, s.otherActions(name, reads))
 	}
 	action := s.Actions[at]
 	switch word := action.changes(); {
-	case !s.reads(action.Name):
-		return Action{}, fmt.Errorf("the action %s of %s may change something; only actions that list are repeated%s", action.Name, s.Type, s.otherActions(name))
+	case !onlyReads(action.Name, reads):
+		return Action{}, fmt.Errorf("the action %s of %s may change something; only actions that list are repeated%s", action.Name, s.Type, s.otherActions(name, reads))
 	case action.Input.needsValues():
-		return Action{}, fmt.Errorf("the action %s of %s needs input; only actions without input are repeated%s", action.Name, s.Type, s.otherActions(name))
+		return Action{}, fmt.Errorf("the action %s of %s needs input; only actions without input are repeated%s", action.Name, s.Type, s.otherActions(name, reads))
 	case word != "":
-		return Action{}, fmt.Errorf("the answers of the action %s of %s are not the same twice (%s), so each pass would write another value%s", action.Name, s.Type, word, s.otherActions(name))
+		return Action{}, fmt.Errorf("the answers of the action %s of %s are not the same twice (%s), so each pass would write another value%s", action.Name, s.Type, word, s.otherActions(name, reads))
 	}
 	return action, nil
 }
@@ -82,17 +76,16 @@ func (s *Shape) ListActions() []string {
 // listPrefix begins the names of the actions that ARM reserves for reads.
 const listPrefix = "list"
 
-// reads reports whether an action only reads.
-func (s *Shape) reads(action string) bool {
-	action = strings.ToLower(action)
-	return strings.HasPrefix(action, listPrefix) || readActions[strings.ToLower(s.Type)] == action
+// onlyReads reports whether an action only reads.
+func onlyReads(action string, reads []string) bool {
+	return strings.HasPrefix(strings.ToLower(action), listPrefix) || slices.ContainsFunc(reads, func(other string) bool { return strings.EqualFold(other, action) })
 }
 
 // otherActions returns the actions that may be meant, as the end of a message.
-func (s *Shape) otherActions(name string) string {
+func (s *Shape) otherActions(name string, reads []string) string {
 	var names []string
 	for _, action := range s.Actions {
-		if action.changes() == "" && s.reads(action.Name) && !action.Input.needsValues() {
+		if action.changes() == "" && onlyReads(action.Name, reads) && !action.Input.needsValues() {
 			names = append(names, action.Name)
 		}
 	}

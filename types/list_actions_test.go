@@ -31,7 +31,7 @@ func TestFindListAction(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			action, version, err := types.FindListAction(tc.typ, tc.version, tc.action)
+			action, version, err := types.FindListAction(tc.typ, tc.version, tc.action, "sharedKeys")
 			if tc.part != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.part) {
 					t.Errorf("%s: %v, want %q", tc.reason, err, tc.part)

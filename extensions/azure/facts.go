@@ -16,6 +16,17 @@ var table []byte
 // Facts returns the entries of the table of facts, facts.yaml.
 func Facts() []extensions.Entry { return readFacts() }
 
+// FactsOf returns the facts of the table about a type.
+func FactsOf(resourceType string) extensions.Facts {
+	registry, err := registry()
+	if err != nil {
+		return extensions.Facts{} // the worker reports it
+	}
+	return registry.Facts(resourceType)
+}
+
+var registry = sync.OnceValues(func() (*extensions.Registry, error) { return extensions.New(Facts()...) })
+
 var readFacts = sync.OnceValue(func() []extensions.Entry {
 	entries, err := extensions.ParseFacts(table)
 	if err != nil {

@@ -4,14 +4,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/armature-io/armature/manifest"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/types"
 )
 
 // withExtraValues returns a shape with the values that Armature's extensions add to
 // published ones. Nodes are shared, so those on the way are copied.
 func withExtraValues(shape *types.Shape) *types.Shape {
-	for path, values := range manifest.ExtraValues(shape.Type) {
+	for path, values := range cli.TypeFacts(shape.Type).Values {
 		changed := *shape
 		changed.Body = withValues(shape.Body, strings.Split(path, "."), values)
 		shape = &changed

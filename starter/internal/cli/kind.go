@@ -4,66 +4,9 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/resource"
 )
-
-// products has Microsoft's product for provider namespaces with an unclear or
-// misleading name. An empty name adds nothing: the type's name is enough.
-// Source: https://learn.microsoft.com/azure/azure-resource-manager/management/azure-services-resource-providers
-var products = map[string]string{
-	"microsoft.alertsmanagement":        "alert",
-	"microsoft.apimanagement":           "API Management",
-	"microsoft.appconfiguration":        "App Configuration",
-	"microsoft.authorization":           "",
-	"microsoft.cognitiveservices":       "Azure AI services",
-	"microsoft.compute":                 "",
-	"microsoft.containerinstance":       "",
-	"microsoft.containerservice":        "AKS",
-	"microsoft.datafactory":             "Data Factory",
-	"microsoft.dbformariadb":            "MariaDB",
-	"microsoft.dbformysql":              "MySQL",
-	"microsoft.dbforpostgresql":         "PostgreSQL",
-	"microsoft.desktopvirtualization":   "Virtual Desktop",
-	"microsoft.documentdb":              "Cosmos DB",
-	"microsoft.eventgrid":               "Event Grid",
-	"microsoft.eventhub":                "Event Hubs",
-	"microsoft.keyvault":                "key vault",
-	"microsoft.machinelearningservices": "Machine Learning",
-	"microsoft.managedidentity":         "",
-	"microsoft.network":                 "",
-	"microsoft.notificationhubs":        "Notification Hubs",
-	"microsoft.operationalinsights":     "Log Analytics",
-	"microsoft.recoveryservices":        "Recovery Services",
-	"microsoft.search":                  "AI Search",
-	"microsoft.servicebus":              "Service Bus",
-	"microsoft.signalrservice":          "SignalR",
-	"microsoft.sql":                     "SQL",
-	"microsoft.storagesync":             "Azure File Sync",
-	"microsoft.web":                     "App Service",
-}
-
-// typeNames has the types for which Microsoft's documentation uses another name than
-// the rule gives.
-var typeNames = map[string]string{
-	"microsoft.app/containerapps":                           "container app",
-	"microsoft.app/managedenvironments":                     "Container Apps environment",
-	"microsoft.appconfiguration/configurationstores":        "App Configuration store",
-	"microsoft.cache/redis":                                 "Redis cache",
-	"microsoft.cache/redisenterprise":                       "Redis Enterprise cluster",
-	"microsoft.containerregistry/registries":                "container registry",
-	"microsoft.containerservice/managedclusters":            "AKS cluster",
-	"microsoft.containerservice/managedclusters/agentpools": "AKS agent pool",
-	"microsoft.documentdb/databaseaccounts":                 "Cosmos DB account",
-	"microsoft.eventhub/namespaces/eventhubs":               "event hub",
-	"microsoft.insights/components":                         "Application Insights",
-	"microsoft.insights/diagnosticsettings":                 "diagnostic setting",
-	"microsoft.keyvault/managedhsms":                        "managed HSM",
-	"microsoft.keyvault/vaults":                             "key vault",
-	"microsoft.managedidentity/userassignedidentities":      "managed identity",
-	"microsoft.sql/managedinstances":                        "SQL managed instance",
-	"microsoft.web/serverfarms":                             "App Service plan",
-	"microsoft.web/sites":                                   "App Service app",
-}
 
 // Kind returns the display name of a resource type: "kusto cluster", "PostgreSQL
 // flexible server". The provider is left out if the type's own name includes it:
@@ -72,8 +15,9 @@ var typeNames = map[string]string{
 // (Microsoft.Storage/storageAccount).
 func Kind(id resource.ID) string {
 	full := id.Type()
-	if name, known := typeNames[strings.ToLower(full)]; known {
-		return name
+	facts := azure.FactsOf(full)
+	if facts.Name != "" {
+		return facts.Name
 	}
 	last := full[strings.LastIndex(full, "/")+1:]
 	words := splitWords(last)
@@ -81,11 +25,11 @@ func Kind(id resource.ID) string {
 	if name == words {
 		return full
 	}
-	product, known := products[strings.ToLower(id.Provider())]
-	if !known {
+	product := facts.Product
+	if product == "" {
 		product = strings.ToLower(id.Provider()[strings.LastIndex(id.Provider(), ".")+1:])
 	}
-	if product == "" || strings.Contains(name, strings.ToLower(product)) || strings.Contains(strings.ToLower(product), strings.Fields(name)[0]) {
+	if product == "-" || strings.Contains(name, strings.ToLower(product)) || strings.Contains(strings.ToLower(product), strings.Fields(name)[0]) {
 		return name
 	}
 	return product + " " + name

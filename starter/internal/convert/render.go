@@ -10,6 +10,7 @@ import (
 
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -60,7 +61,7 @@ func (c *conversion) render() []File {
 
 // check loads what was written as a plan does.
 func (c *conversion) check(text string, starts []int) {
-	for _, issue := range manifest.Validate(manifest.Options{Stdin: strings.NewReader(text)}, "-").Issues {
+	for _, issue := range manifest.Validate(manifest.Options{Facts: cli.TypeFacts, Stdin: strings.NewReader(text)}, "-").Issues {
 		i, found := slices.BinarySearch(starts, issue.Line)
 		if !found {
 			i--

@@ -70,7 +70,7 @@ func (s *Flags) Check() error {
 func (s *Flags) options(stdin io.Reader) manifest.Options {
 	return manifest.Options{
 		ResourceGroup: s.resourceGroup, Subscription: s.subscription, Stdin: stdin, Validation: manifest.Validation(s.validation),
-		Environment: s.environment, Params: s.params, Targets: s.targets,
+		Facts: cli.TypeFacts, Environment: s.environment, Params: s.params, Targets: s.targets,
 	}
 }
 
