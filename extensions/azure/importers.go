@@ -45,7 +45,7 @@ type builtInDatabase struct{}
 func (builtInDatabase) Import(
 	ctx context.Context, obj *resource.Object, owner *resource.Object, log *slog.Logger, next extensions.ImporterFunc,
 ) (extensions.ImportResult, error) {
-	if equalFoldAny(obj.ID.Name(), "azure_maintenance", "azure_sys", "postgres") {
+	if FactsOf(obj.ID.Type()).BuiltIn.Has(obj.ID.Owner().Name(), obj.ID.Name()) {
 		return extensions.ImportSkipped("built in databases cannot be managed"), nil
 	}
 	return next(ctx, obj, owner, log)
