@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/armature-io/armature/activities/importing"
 	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
@@ -112,6 +113,7 @@ type Activities struct {
 	options       Options
 	clock         *servertime.Clock
 	lookup        *lookup.Reader
+	imports       *importing.Lister
 	bodies        lookup.Bodies
 	states        *managedStates
 	registrations registrations
@@ -124,9 +126,8 @@ type Activities struct {
 	// refusedVersions are the types with an api-version, in lower case, that the service
 	// does not have although it is published.
 	refusedVersions sync.Map
-	// patchOnly are the types, in lower case, that have no PUT, and withoutDiagnostics those
-	// that have no diagnostic settings.
-	patchOnly, withoutDiagnostics sync.Map
+	// patchOnly are the types, in lower case, that have no PUT.
+	patchOnly sync.Map
 }
 
 // New returns the activities.
@@ -152,6 +153,7 @@ func New(dependencies Dependencies, options Options) *Activities {
 	return &Activities{
 		Dependencies: dependencies, options: options, clock: options.Clock, lookup: reader,
 		states:    &managedStates{fleet: dependencies.Fleet, lookup: reader, clock: options.Clock},
+		imports:   importing.New(dependencies.Client, dependencies.Registry, options.Pause),
 		slotWaits: make(chan struct{}, maxSlotWaits),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/armature-io/armature/activities/importing"
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/resource"
 )
@@ -16,9 +17,9 @@ const subscriptionText = "/subscriptions/11111111-1111-1111-1111-111111111111"
 
 // everything calls ImportResource until nothing is left over, and returns all that it found
 // by key, and the number of calls.
-func everything(t *testing.T, w *world, in ImportResourceInput) (items map[string]ImportItem, unlisted []UnlistedCollection, calls int) {
+func everything(t *testing.T, w *world, in ImportResourceInput) (items map[string]importing.Item, unlisted []importing.Unlisted, calls int) {
 	t.Helper()
-	items = map[string]ImportItem{}
+	items = map[string]importing.Item{}
 	for more := true; more; {
 		got, _ := finish(w, w.acts.ImportResource, in)
 		if got.Contents == nil || got.Verdict.Stops() {
@@ -49,11 +50,11 @@ func TestImportPages(t *testing.T) {
 	const resources = 2345
 	for name, c := range map[string]struct {
 		reason string
-		in     ImportContentsInput
+		in     importing.Request
 		calls  int
 	}{
-		"subscription": {"pages of the flat list", ImportContentsInput{Only: true}, 2},
-		"query":        {"pages of Resource Graph", ImportContentsInput{Query: "resources | where type =~ 'contoso.things/things'", Only: true}, 3},
+		"subscription": {"pages of the flat list", importing.Request{Only: true}, 2},
+		"query":        {"pages of Resource Graph", importing.Request{Query: "resources | where type =~ 'contoso.things/things'", Only: true}, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -103,14 +104,14 @@ func TestImportUnlisted(t *testing.T) {
 			if c.fault != nil {
 				w.sim.AddFault(*c.fault)
 			}
-			items, unlisted, _ := everything(t, w, ImportResourceInput{ID: id(t, clusterText), APIVersion: "2023-08-15", Contents: &ImportContentsInput{Root: true}})
+			items, unlisted, _ := everything(t, w, ImportResourceInput{ID: id(t, clusterText), APIVersion: "2023-08-15", Contents: &importing.Request{Root: true}})
 			if _, found := items[id(t, databaseText).Key()]; found != c.listed {
 				t.Errorf("%s: the database is listed: %v", c.reason, found)
 			}
 			if _, found := items[strings.ToLower(clusterText)+"/principalassignments/p"]; !found {
 				t.Errorf("%s: the other collections are not listed", c.reason)
 			}
-			var named []UnlistedCollection
+			var named []importing.Unlisted
 			for _, u := range unlisted {
 				if strings.EqualFold(u.Type, "Microsoft.Kusto/clusters/databases") {
 					named = append(named, u)
@@ -137,7 +138,7 @@ func TestImportSkips(t *testing.T) {
 	} {
 		w.put(server+"/"+name, body)
 	}
-	items, _, _ := everything(t, w, ImportResourceInput{ID: id(t, server), APIVersion: "2022-12-01", Contents: &ImportContentsInput{}})
+	items, _, _ := everything(t, w, ImportResourceInput{ID: id(t, server), APIVersion: "2022-12-01", Contents: &importing.Request{}})
 	for name, want := range map[string]string{
 		"databases/orders": "", "databases/postgres": "the service creates it by itself",
 		"configurations/max_connections": "", "configurations/work_mem": "a setting with the value that the service gives it",
@@ -164,7 +165,7 @@ func TestImportOfManagementGroup(t *testing.T) {
 	w.put("/providers/Microsoft.Management/managementGroups/part"+subscriptionText, `{"properties":{}}`)
 	w.put("/providers/Microsoft.Management/managementGroups/other", inGroup("elsewhere"))
 	w.put(root+"/providers/Microsoft.Authorization/policyDefinitions/p", `{"properties":{}}`)
-	items, _, _ := everything(t, w, ImportResourceInput{ID: id(t, root), Contents: &ImportContentsInput{Root: true}})
+	items, _, _ := everything(t, w, ImportResourceInput{ID: id(t, root), Contents: &importing.Request{Root: true}})
 	for text, isRoot := range map[string]bool{
 		"/providers/Microsoft.Management/managementGroups/team": true, "/providers/Microsoft.Management/managementGroups/part": true, subscriptionText: true,
 		root + "/providers/Microsoft.Authorization/policyDefinitions/p": false,
@@ -190,7 +191,7 @@ func TestImportFollowsOwnLinks(t *testing.T) {
 		"another host":         "http://127.0.0.1:1" + subscriptionText + "/resourcegroups?api-version=2021-04-01",
 	} {
 		before := len(w.sim.Requests())
-		in := ImportResourceInput{ID: id(t, subscriptionText), Contents: &ImportContentsInput{Only: true, Lists: []ImportList{{
+		in := ImportResourceInput{ID: id(t, subscriptionText), Contents: &importing.Request{Only: true, Lists: []importing.List{{
 			Collection: "resourcegroups", Type: resource.TypeResourceGroup, APIVersion: resource.ResourceGroupAPIVersion, Page: link,
 		}}}}
 		got, _ := finish(w, w.acts.ImportResource, in)
@@ -216,7 +217,7 @@ func TestImportOfEndlessPages(t *testing.T) {
 			})
 		}
 	})
-	in := ImportResourceInput{ID: id(t, subscriptionText), Contents: &ImportContentsInput{Only: true, Lists: []ImportList{{
+	in := ImportResourceInput{ID: id(t, subscriptionText), Contents: &importing.Request{Only: true, Lists: []importing.List{{
 		Collection: "resourcegroups", Type: resource.TypeResourceGroup, APIVersion: resource.ResourceGroupAPIVersion,
 	}}}}
 	got, _ := finish(w, w.acts.ImportResource, in)
@@ -232,7 +233,7 @@ func TestImportBeforeTheIndex(t *testing.T) {
 	w := newWorld(t, func(s *setup) { s.sim.ListLag = 5 * time.Minute })
 	w.put(groupText, `{"location":"westus2"}`)
 	w.put(thingText, plannedBody)
-	in := ImportResourceInput{ID: id(t, subscriptionText), Contents: &ImportContentsInput{Only: true}}
+	in := ImportResourceInput{ID: id(t, subscriptionText), Contents: &importing.Request{Only: true}}
 	if items, _, _ := everything(t, w, in); len(items) != 1 {
 		t.Errorf("a new resource is listed at once: %v", items)
 	}
@@ -265,7 +266,7 @@ func TestImportWithinBudget(t *testing.T) {
 	w.put(server+"/databases/a", `{"location":"westus2","properties":{}}`)
 	w.put(server+"/virtualNetworkRules/z", `{"properties":{}}`)
 	w.sim.SetThrottle(armsim.Throttle{Reads: armsim.Bucket{Capacity: 5, RefillPerSecond: 1}})
-	items, unlisted, _ := everything(t, w, ImportResourceInput{ID: id(t, server), APIVersion: "2021-11-01", Contents: &ImportContentsInput{Root: true}})
+	items, unlisted, _ := everything(t, w, ImportResourceInput{ID: id(t, server), APIVersion: "2021-11-01", Contents: &importing.Request{Root: true}})
 	for _, want := range []string{"/databases/a", "/virtualnetworkrules/z"} {
 		if _, found := items[strings.ToLower(server)+want]; !found {
 			t.Errorf("%s is not found", want)

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
+	"github.com/armature-io/armature/activities/importing"
 	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/resource"
@@ -21,7 +23,7 @@ type ImportResourceInput struct {
 	// Credential is the one to read with; "" leaves the choice to the subscription.
 	Credential string `json:"credential,omitempty"`
 	// Contents requests everything in it.
-	Contents *ImportContentsInput `json:"contents,omitempty"`
+	Contents *importing.Request `json:"contents,omitempty"`
 	// Managed is the spec of a managed resource whose outputs are read instead of the
 	// content of a manifest; nil for none. Whole returns its body too, with secrets masked.
 	Managed *resource.Desired `json:"managed,omitempty"`
@@ -49,7 +51,7 @@ type ImportResourceResult struct {
 	// Skipped is why the resource needs no manifest, "" where it needs one.
 	Skipped string `json:"skipped,omitempty"`
 	// Contents is what is in it, nil where the input did not request it.
-	Contents *ImportContents `json:"contents,omitempty"`
+	Contents *importing.Contents `json:"contents,omitempty"`
 	// Outputs are the values of the outputs of a managed resource, and WithoutValue why
 	// others have none, both by name.
 	Outputs      map[string]any    `json:"outputs,omitempty"`
@@ -200,4 +202,16 @@ func (a *Activities) importFailed(ctx context.Context, result ImportResourceResu
 		return ImportResourceResult{}, retry
 	}
 	return result, nil
+}
+
+// importContents lists what is in a resource or scope. Its error asks Temporal for another
+// attempt.
+func (a *Activities) importContents(ctx context.Context, in ImportResourceInput, version string, heartbeat *heartbeater[readProgress]) (*importing.Contents, error) {
+	return a.imports.List(ctx, importing.Call{ //nolint:wrapcheck // its error is one of Failed
+		ID: in.ID, APIVersion: version, Request: *in.Contents, Now: func() time.Time { return a.now(ctx) },
+		Failed: func(version string, err error) (resource.Verdict, error) {
+			failed, retry := a.importFailed(ctx, ImportResourceResult{ID: in.ID, APIVersion: version}, heartbeat, err)
+			return failed.Verdict, retry
+		},
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/importing"
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
@@ -37,7 +38,7 @@ func (f *fakeTemporal) Import(_ context.Context, workflowID string, in activitie
 	if in.Contents == nil {
 		result.Contents = nil
 	} else if result.Contents == nil && !result.Verdict.Stops() {
-		result.Contents = &activities.ImportContents{}
+		result.Contents = &importing.Contents{}
 	}
 	return result, nil
 }
@@ -60,10 +61,10 @@ func importWorld(t *testing.T) *world {
 }
 
 // listed returns contents with items.
-func listed(apiVersion string, ids ...resource.ID) *activities.ImportContents {
-	contents := &activities.ImportContents{}
+func listed(apiVersion string, ids ...resource.ID) *importing.Contents {
+	contents := &importing.Contents{}
 	for _, id := range ids {
-		contents.Items = append(contents.Items, activities.ImportItem{ID: id, APIVersion: apiVersion})
+		contents.Items = append(contents.Items, importing.Item{ID: id, APIVersion: apiVersion})
 	}
 	return contents
 }

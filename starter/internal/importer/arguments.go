@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/importing"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/cli"
 )
@@ -33,11 +34,11 @@ func ParseArgs(args []string, apiVersion string, children bool) (inputs []activi
 
 // Contents returns the request for everything in a resource, nil if only the resource is
 // requested. What is in a subscription is always requested: it has no manifest itself.
-func Contents(id resource.ID, children bool) *activities.ImportContentsInput {
+func Contents(id resource.ID, children bool) *importing.Request {
 	if !children && !isScope(id) {
 		return nil
 	}
-	return &activities.ImportContentsInput{Root: true, Only: isScope(id)}
+	return &importing.Request{Root: true, Only: isScope(id)}
 }
 
 // Query returns the inputs for a query of Azure Resource Graph: one for each scope, or one
@@ -47,13 +48,13 @@ func Query(query string, scopes []activities.ImportResourceInput) ([]activities.
 		return nil, cli.BadInput("--query is empty; write KQL, for example \"resources | where type =~ 'Microsoft.Storage/storageAccounts'\"")
 	}
 	if len(scopes) == 0 {
-		return []activities.ImportResourceInput{{Contents: &activities.ImportContentsInput{Query: query, Only: true}}}, nil
+		return []activities.ImportResourceInput{{Contents: &importing.Request{Query: query, Only: true}}}, nil
 	}
 	for i, scope := range scopes {
 		if !isScope(scope.ID) && !strings.EqualFold(scope.ID.Type(), resource.TypeManagementGroup) {
 			return nil, cli.BadInput("--query searches subscriptions and management groups, and %s is neither; put a condition on resourceGroup or id into the query", scope.ID)
 		}
-		scopes[i].Contents = &activities.ImportContentsInput{Query: query, Only: true}
+		scopes[i].Contents = &importing.Request{Query: query, Only: true}
 	}
 	return scopes, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/importing"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/cli"
 )
@@ -60,7 +61,7 @@ func SortOutcomes(all []Outcome) {
 }
 
 // unlisted records a collection of a resource that was not listed.
-func (e *Result) unlisted(parent resource.ID, u activities.UnlistedCollection) {
+func (e *Result) unlisted(parent resource.ID, u importing.Unlisted) {
 	outcome := Outcome{ID: parent, Type: u.Type, Status: NotListed, Why: cli.OneLine(u.Why)}
 	if u.Refused {
 		outcome.Status = NotRead

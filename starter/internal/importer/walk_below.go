@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/importing"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/cli"
 )
@@ -35,7 +36,7 @@ func (w *walk) below(t task, result activities.ImportResourceResult) []task {
 }
 
 // item returns the task for an item of a list.
-func (w *walk) item(t task, item activities.ImportItem) []task {
+func (w *walk) item(t task, item importing.Item) []task {
 	if item.ManagedBy != "" {
 		w.managed[item.ID.Key()] = item.ManagedBy
 	}
@@ -54,7 +55,7 @@ func (w *walk) item(t task, item activities.ImportItem) []task {
 	next := task{deep: t.deep, listed: true, optional: item.Optional, in: activities.ImportResourceInput{ID: item.ID, APIVersion: cmp.Or(item.APIVersion, w.APIVersion)}}
 	if t.deep {
 		isSubscription := strings.EqualFold(item.ID.Type(), resource.TypeSubscription)
-		next.in.Contents = &activities.ImportContentsInput{
+		next.in.Contents = &importing.Request{
 			Root: item.Root || t.isQuery(), Listed: item.Listed && !isSubscription, Only: item.Skipped != "" || isScope(item.ID),
 		}
 	}

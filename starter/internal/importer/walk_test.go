@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/importing"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -51,7 +52,7 @@ func (f *fakeWorker) Import(_ context.Context, _ string, in activities.ImportRes
 	case in.Contents == nil:
 		result.Contents = nil
 	case result.Contents == nil && known:
-		result.Contents = &activities.ImportContents{}
+		result.Contents = &importing.Contents{}
 	}
 	return result, nil
 }
@@ -66,26 +67,26 @@ func parse(t *testing.T, text string) resource.ID {
 }
 
 // item returns an item of a list of one type.
-func item(t *testing.T, text string) activities.ImportItem {
+func item(t *testing.T, text string) importing.Item {
 	t.Helper()
-	return activities.ImportItem{ID: parse(t, text), APIVersion: "2023-05-01"}
+	return importing.Item{ID: parse(t, text), APIVersion: "2023-05-01"}
 }
 
 // flat returns an item of the list of all resources.
-func flat(t *testing.T, text string) activities.ImportItem {
+func flat(t *testing.T, text string) importing.Item {
 	t.Helper()
-	return activities.ImportItem{ID: parse(t, text)}
+	return importing.Item{ID: parse(t, text)}
 }
 
-func contents(items ...activities.ImportItem) *activities.ImportContents {
-	return &activities.ImportContents{Items: items}
+func contents(items ...importing.Item) *importing.Contents {
+	return &importing.Contents{Items: items}
 }
 
 func body(text string) activities.ImportResourceResult {
 	return activities.ImportResourceResult{Body: json.RawMessage(text)}
 }
 
-func in(text string, items ...activities.ImportItem) activities.ImportResourceResult {
+func in(text string, items ...importing.Item) activities.ImportResourceResult {
 	result := body(text)
 	result.Contents = contents(items...)
 	return result
@@ -156,7 +157,7 @@ func TestWalk(t *testing.T) {
 		"left over": {
 			reason: "lists that a call did not read", root: group,
 			results: map[string]activities.ImportResourceResult{
-				group:       {Body: json.RawMessage(`{"location":"westus2"}`), Contents: &activities.ImportContents{Lists: []activities.ImportList{{Collection: "resources", Page: "next"}}}},
+				group:       {Body: json.RawMessage(`{"location":"westus2"}`), Contents: &importing.Contents{Lists: []importing.List{{Collection: "resources", Page: "next"}}}},
 				group + "+": in(``, flat(t, server)), server: body(`{"location":"westus2"}`),
 			},
 			want:  []string{"imported " + group, "imported " + server},

@@ -1,4 +1,4 @@
-package activities
+package importing
 
 import (
 	"cmp"
@@ -17,42 +17,42 @@ const descendants = "descendants"
 
 // lists returns the lists that show what is in the resource or scope, in an order that
 // is always the same, and records the collections that have none.
-func (i *importing) lists() []ImportList {
+func (i *listing) lists() []List {
 	lists := i.containerLists()
 	if !i.in.ID.IsContainer() {
 		lists = i.childLists()
 	}
-	if i.in.Contents.Root {
+	if i.in.Request.Root {
 		lists = append(lists, i.rootLists()...)
 	}
 	return lists
 }
 
 // containerLists returns the lists of a tenant's, subscription's or group's own.
-func (i *importing) containerLists() []ImportList {
+func (i *listing) containerLists() []List {
 	id := i.in.ID
-	resources := ImportList{Collection: "resources", APIVersion: resource.ResourceGroupAPIVersion}
+	resources := List{Collection: "resources", APIVersion: resource.ResourceGroupAPIVersion}
 	switch {
-	case i.in.Contents.Listed:
+	case i.in.Request.Listed:
 	case strings.EqualFold(id.Type(), resource.TypeManagementGroup):
-		return []ImportList{{Collection: descendants, Type: resource.TypeManagementGroup, APIVersion: resource.ManagementGroupAPIVersion}}
+		return []List{{Collection: descendants, Type: resource.TypeManagementGroup, APIVersion: resource.ManagementGroupAPIVersion}}
 	case strings.EqualFold(id.Type(), resource.TypeSubscription):
-		return []ImportList{{Collection: "resourcegroups", Type: resource.TypeResourceGroup, APIVersion: resource.ResourceGroupAPIVersion}, resources}
+		return []List{{Collection: "resourcegroups", Type: resource.TypeResourceGroup, APIVersion: resource.ResourceGroupAPIVersion}, resources}
 	case strings.EqualFold(id.Type(), resource.TypeResourceGroup):
-		return []ImportList{resources}
+		return []List{resources}
 	}
 	return nil
 }
 
 // childLists returns the lists of the published children of a resource, of those that
 // extensions name, and of its diagnostic settings.
-func (i *importing) childLists() []ImportList {
-	var lists []ImportList
+func (i *listing) childLists() []List {
+	var lists []List
 	known := map[string]bool{}
 	for _, child := range types.Nested(i.in.ID.Type()) {
 		segment := child.Type[strings.LastIndex(child.Type, "/")+1:]
 		known[strings.ToLower(segment)] = true
-		kind := i.Registry.Facts(child.Type).Child.Kind
+		kind := i.registry.Facts(child.Type).Child.Kind
 		switch {
 		case !child.Writable && !types.HasWritable(child.Type):
 		case child.PathOnly:
@@ -62,15 +62,15 @@ func (i *importing) childLists() []ImportList {
 		case kind == extensions.ChildPart:
 			i.leaveOut(child.Type, "not looked for: parts that the parent makes by itself", false)
 		default:
-			lists = append(lists, ImportList{Collection: segment, Type: child.Type, APIVersion: contents.ChildVersion(child.Type, i.version)})
+			lists = append(lists, List{Collection: segment, Type: child.Type, APIVersion: contents.ChildVersion(child.Type, i.in.APIVersion)})
 		}
 	}
-	for _, segment := range i.Registry.Children(i.in.ID.Type()) {
+	for _, segment := range i.registry.Children(i.in.ID.Type()) {
 		if !known[strings.ToLower(segment)] {
-			lists = append(lists, ImportList{Collection: segment, Type: i.in.ID.Type() + "/" + segment, APIVersion: i.version})
+			lists = append(lists, List{Collection: segment, Type: i.in.ID.Type() + "/" + segment, APIVersion: i.in.APIVersion})
 		}
 	}
-	for _, list := range i.Registry.ExtensionLists(extensions.ListAtResources) {
+	for _, list := range i.registry.ExtensionLists(extensions.ListAtResources) {
 		if _, none := i.withoutDiagnostics.Load(strings.ToLower(i.in.ID.Type())); !none && !i.isExtension() {
 			lists = append(lists, extensionList(list))
 		}
@@ -79,7 +79,7 @@ func (i *importing) childLists() []ImportList {
 }
 
 // rootLists returns the lists of extension resources at the root of the import.
-func (i *importing) rootLists() []ImportList {
+func (i *listing) rootLists() []List {
 	at := []extensions.ListScope{extensions.ListAtAnyScope}
 	if i.in.ID.IsContainer() {
 		at = append(at, extensions.ListAtContainers)
@@ -90,25 +90,25 @@ func (i *importing) rootLists() []ImportList {
 	if strings.EqualFold(i.in.ID.Type(), resource.TypeSubscription) {
 		at = append(at, extensions.ListAtResources)
 	}
-	var lists []ImportList
-	for _, list := range i.Registry.ExtensionLists(at...) {
+	var lists []List
+	for _, list := range i.registry.ExtensionLists(at...) {
 		lists = append(lists, extensionList(list))
 	}
 	return lists
 }
 
 // extensionList returns the list of an extension type at a resource or scope.
-func extensionList(entry extensions.Entry) ImportList {
+func extensionList(entry extensions.Entry) List {
 	list := entry.Facts.List
-	return ImportList{
+	return List{
 		Collection: "providers/" + entry.Type, Type: entry.Type, APIVersion: cmp.Or(list.APIVersion, types.Newest(entry.Type)), Filter: list.Filter,
 	}
 }
 
 // isExtension reports whether the resource is attached to another one, or is of a type that
 // has no diagnostic settings.
-func (i *importing) isExtension() bool {
+func (i *listing) isExtension() bool {
 	id := i.in.ID
 	owner := id.Owner()
-	return !owner.IsZero() && !owner.IsContainer() && !id.IsChild() || i.Registry.Facts(id.Type()).WithoutDiagnostics != ""
+	return !owner.IsZero() && !owner.IsContainer() && !id.IsChild() || i.registry.Facts(id.Type()).WithoutDiagnostics != ""
 }

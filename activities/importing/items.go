@@ -1,4 +1,4 @@
-package activities
+package importing
 
 import (
 	"encoding/json"
@@ -21,7 +21,7 @@ type listedItem struct {
 }
 
 // item adds an item of a list.
-func (i *importing) item(list ImportList, raw json.RawMessage) {
+func (i *listing) item(list List, raw json.RawMessage) {
 	var found listedItem
 	_ = json.Unmarshal(raw, &found) // an item of another form has no ID
 	id, err := resource.ParseID(found.ID)
@@ -37,7 +37,7 @@ func (i *importing) item(list ImportList, raw json.RawMessage) {
 	if !isGroup && !strings.HasPrefix(id.Key(), i.in.ID.Key()+"/") {
 		return // it applies here and is elsewhere, as an inherited role assignment
 	}
-	item := ImportItem{ID: id, APIVersion: list.APIVersion, Root: isGroup, Listed: isGroup}
+	item := Item{ID: id, APIVersion: list.APIVersion, Root: isGroup, Listed: isGroup}
 	switch {
 	case isGroup:
 	case strings.EqualFold(id.Type(), resource.TypeResourceGroup):
@@ -66,16 +66,16 @@ func whyNotWritable(resourceType string) string {
 
 // whySkipped returns why a listed child needs no manifest, "" where it needs one, and whether
 // it may contain others that do.
-func (i *importing) whySkipped(parent resource.ID, childType string, raw json.RawMessage, found listedItem) (string, bool) {
+func (i *listing) whySkipped(parent resource.ID, childType string, raw json.RawMessage, found listedItem) (string, bool) {
 	child := childOf(parent.Type(), childType)
 	switch name := contents.ItemName(raw); {
 	case !child.Writable:
 		return "a PUT cannot create its type", true
 	case slices.ContainsFunc(child.Names, func(n string) bool { return strings.EqualFold(n, name) }):
 		return "", false
-	case contents.CreatedByService(i.Registry, child.Type, parent, raw):
+	case contents.CreatedByService(i.registry, child.Type, parent, raw):
 		return "the service creates it by itself", false
-	case contents.IsSetting(i.Registry, child.Type) && found.Properties.Source != "" && !strings.EqualFold(found.Properties.Source, userOverride):
+	case contents.IsSetting(i.registry, child.Type) && found.Properties.Source != "" && !strings.EqualFold(found.Properties.Source, userOverride):
 		return "a setting with the value that the service gives it", false
 	}
 	return "", false

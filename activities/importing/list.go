@@ -1,4 +1,6 @@
-package activities
+// Package importing lists what is in resources and scopes, for imports: the children that
+// can have a manifest, and why others need none. It sends reads only.
+package importing
 
 import (
 	"context"
@@ -6,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/armature-io/armature/activities/contents"
@@ -28,8 +31,8 @@ const (
 	maxUnlistedRunes = 300
 )
 
-// ImportContentsInput requests what is in a resource or scope.
-type ImportContentsInput struct {
+// Request requests what is in a resource or scope.
+type Request struct {
 	// Root is set for what the user named: locks, role assignments and policies are listed
 	// there, with those below it.
 	Root bool `json:"root,omitempty"`
@@ -38,15 +41,15 @@ type ImportContentsInput struct {
 	// Only leaves the resource itself unread.
 	Only bool `json:"only,omitempty"`
 	// Lists are those that an earlier call left over; empty begins.
-	Lists []ImportList `json:"lists,omitempty"`
+	Lists []List `json:"lists,omitempty"`
 	// Query finds resources with Azure Resource Graph below the ID, or without one
 	// everywhere; Page continues it.
 	Query string `json:"query,omitempty"`
 	Page  string `json:"page,omitempty"`
 }
 
-// ImportList is one list of Azure.
-type ImportList struct {
+// List is one list of Azure.
+type List struct {
 	// Collection is relative to the ID of the resource, for example databases.
 	Collection string `json:"collection"`
 	// Type is the type of the items, "" for any.
@@ -57,24 +60,24 @@ type ImportList struct {
 	Page string `json:"page,omitempty"`
 }
 
-// ImportContents are what is in a resource or scope, as far as Azure shows it.
-type ImportContents struct {
-	Items    []ImportItem         `json:"items,omitempty"`
-	Unlisted []UnlistedCollection `json:"unlisted,omitempty"`
+// Contents are what is in a resource or scope, as far as Azure shows it.
+type Contents struct {
+	Items    []Item     `json:"items,omitempty"`
+	Unlisted []Unlisted `json:"unlisted,omitempty"`
 	// Lists, or Page of a query, are what is left for another call.
-	Lists []ImportList `json:"lists,omitempty"`
-	Page  string       `json:"page,omitempty"`
+	Lists []List `json:"lists,omitempty"`
+	Page  string `json:"page,omitempty"`
 }
 
-// ImportItem is a listed resource.
-type ImportItem struct {
+// Item is a listed resource.
+type Item struct {
 	ID resource.ID `json:"id"`
 	// APIVersion is the version to read it with, "" for the newest.
 	APIVersion string `json:"apiVersion,omitempty"`
 	// Skipped is why it needs no manifest, "" where it is to be read.
 	Skipped string `json:"skipped,omitempty"`
 	// Below is set for a skipped item that may contain resources, Optional for one that is
-	// absent in some parents, and Root and Listed as in ImportContentsInput.
+	// absent in some parents, and Root and Listed as in Request.
 	Below    bool `json:"below,omitempty"`
 	Optional bool `json:"optional,omitempty"`
 	Root     bool `json:"root,omitempty"`
@@ -84,50 +87,77 @@ type ImportItem struct {
 	ManagedBy string `json:"managedBy,omitempty"`
 }
 
-// UnlistedCollection is a collection whose items are not known.
-type UnlistedCollection struct {
+// Unlisted is a collection whose items are not known.
+type Unlisted struct {
 	Type string `json:"type"`
 	Why  string `json:"why"`
 	// Refused is set where the list exists and could not be read.
 	Refused bool `json:"refused,omitempty"`
 }
 
-// importing looks for what is in one resource or scope.
-type importing struct {
-	*Activities
-	in       ImportResourceInput
-	version  string
-	contents ImportContents
+// Lister lists what is in resources and scopes. It remembers which types have no diagnostic
+// settings.
+type Lister struct {
+	client   *arm.Client
+	registry *extensions.Registry
+	// pause waits, and returns false if the wait was interrupted.
+	pause func(ctx context.Context, delay time.Duration) bool
+	// withoutDiagnostics are types in lower case.
+	withoutDiagnostics sync.Map
 }
 
-// importContents lists what is in a resource or scope. Its error is one that asks Temporal
-// for another attempt, and means that no list was read.
-func (a *Activities) importContents(ctx context.Context, in ImportResourceInput, version string, heartbeat *heartbeater[readProgress]) (*ImportContents, error) {
-	i := &importing{Activities: a, in: in, version: version}
-	if in.Contents.Query != "" {
-		return &i.contents, i.query(ctx, heartbeat)
+// New returns a Lister.
+func New(client *arm.Client, registry *extensions.Registry, pause func(ctx context.Context, delay time.Duration) bool) *Lister {
+	return &Lister{client: client, registry: registry, pause: pause}
+}
+
+// Call is one call of a Lister.
+type Call struct {
+	ID resource.ID
+	// APIVersion is the version of the resource.
+	APIVersion string
+	Request    Request
+	Now        func() time.Time
+	// Failed returns the verdict about a list that cannot be read, or the error that asks
+	// Temporal for another attempt.
+	Failed func(apiVersion string, err error) (resource.Verdict, error)
+}
+
+// listing looks for what is in one resource or scope.
+type listing struct {
+	*Lister
+	in       Call
+	contents Contents
+}
+
+// List lists what is in a resource or scope. Its error is one of Call.Failed, and means that
+// no list was read.
+func (l *Lister) List(ctx context.Context, in Call) (*Contents, error) {
+	i := &listing{Lister: l, in: in}
+	if in.Request.Query != "" {
+		return &i.contents, i.query(ctx)
 	}
-	lists := in.Contents.Lists
+	lists := in.Request.Lists
 	if len(lists) == 0 {
 		lists = i.lists()
 	}
-	started := a.now(ctx)
+	started := in.Now()
 	for at := 0; at < len(lists); {
 		list := lists[at]
-		if at > 0 && (len(i.contents.Items) >= maxImportItems || a.now(ctx).Sub(started) > maxImportListing) {
+		if at > 0 && (len(i.contents.Items) >= maxImportItems || in.Now().Sub(started) > maxImportListing) {
 			i.contents.Lists = lists[at:]
 			break
 		}
-		items, next, err := a.Client.Page(ctx, in.ID, list.Collection, list.APIVersion, list.Filter, list.Page)
+		items, next, err := i.client.Page(ctx, in.ID, list.Collection, list.APIVersion, list.Filter, list.Page)
 		if err != nil {
 			if progressed := at > 0 || len(i.contents.Items) > 0; progressed && isRepeatable(err) {
-				if delay := retryAfter(err); delay > 0 && a.now(ctx).Sub(started)+delay < maxImportListing && a.options.Pause(ctx, delay) {
+				if delay := retryAfter(err); delay > 0 && in.Now().Sub(started)+delay < maxImportListing && i.pause(ctx, delay) {
 					continue
 				}
 				i.contents.Lists = lists[at:]
 				break
 			}
-			if err := i.unlisted(ctx, list, heartbeat, err); err != nil {
+			if err := i.unlisted(list, err); err != nil {
 				return nil, err
 			}
 			at++
@@ -166,12 +196,12 @@ func retryAfter(err error) time.Duration {
 }
 
 // unlisted records why a list has no items. Its error asks for another attempt.
-func (i *importing) unlisted(ctx context.Context, list ImportList, heartbeat *heartbeater[readProgress], err error) error {
+func (i *listing) unlisted(list List, err error) error {
 	failure, isResponse := errors.AsType[*arm.Error](err)
 	switch {
 	case arm.IsAbsent(err):
 		return nil
-	case isResponse && i.Registry.Facts(list.Type).List.At == extensions.ListAtResources && strings.EqualFold(failure.Code, codeNoDiagnostics):
+	case isResponse && i.registry.Facts(list.Type).List.At == extensions.ListAtResources && strings.EqualFold(failure.Code, codeNoDiagnostics):
 		i.withoutDiagnostics.Store(strings.ToLower(i.in.ID.Type()), true)
 		return nil
 	case isResponse && !isRepeatable(err) && contents.IsNotListable(err):
@@ -181,28 +211,28 @@ func (i *importing) unlisted(ctx context.Context, list ImportList, heartbeat *he
 		i.leaveOut(list.Type, fmt.Sprintf("Azure does not list them (%d %s); name the IDs of those to import", failure.Status, failure.Code), false)
 		return nil
 	}
-	failed, retry := i.importFailed(ctx, ImportResourceResult{ID: i.in.ID, APIVersion: list.APIVersion}, heartbeat, err)
+	verdict, retry := i.in.Failed(list.APIVersion, err)
 	if retry != nil {
 		return retry
 	}
-	i.leaveOut(list.Type, string(failed.Verdict.Reason)+": "+failed.Verdict.Text(), true)
+	i.leaveOut(list.Type, string(verdict.Reason)+": "+verdict.Text(), true)
 	return nil
 }
 
-func (i *importing) leaveOut(resourceType, why string, refused bool) {
-	i.contents.Unlisted = append(i.contents.Unlisted, UnlistedCollection{Type: resourceType, Why: text.Cut(text.OneLine(why), maxUnlistedRunes), Refused: refused})
+func (i *listing) leaveOut(resourceType, why string, refused bool) {
+	i.contents.Unlisted = append(i.contents.Unlisted, Unlisted{Type: resourceType, Why: text.Cut(text.OneLine(why), maxUnlistedRunes), Refused: refused})
 }
 
 // fixedNames adds the children of a collection whose names are published, and reports
 // whether these are all.
-func (i *importing) fixedNames(list ImportList) bool {
+func (i *listing) fixedNames(list List) bool {
 	child := childOf(i.in.ID.Type(), list.Type)
 	if child.Open || len(child.Names) == 0 {
 		return false
 	}
 	for _, name := range child.Names {
 		if id, err := resource.ParseID(i.in.ID.String() + "/" + list.Collection + "/" + name); err == nil {
-			i.contents.Items = append(i.contents.Items, ImportItem{ID: id, APIVersion: list.APIVersion, Optional: true})
+			i.contents.Items = append(i.contents.Items, Item{ID: id, APIVersion: list.APIVersion, Optional: true})
 		}
 	}
 	return true
@@ -220,14 +250,14 @@ func childOf(parentType, childType string) types.Child {
 }
 
 // query reads one page of a query of Azure Resource Graph.
-func (i *importing) query(ctx context.Context, heartbeat *heartbeater[readProgress]) error {
-	ids, next, err := i.Client.GraphIDs(ctx, arm.GraphQuery{Scope: i.in.ID, Query: i.in.Contents.Query, Page: i.in.Contents.Page})
+func (i *listing) query(ctx context.Context) error {
+	ids, next, err := i.client.GraphIDs(ctx, arm.GraphQuery{Scope: i.in.ID, Query: i.in.Request.Query, Page: i.in.Request.Page})
 	if err != nil {
-		failed, retry := i.importFailed(ctx, ImportResourceResult{ID: i.in.ID}, heartbeat, err)
+		verdict, retry := i.in.Failed("", err)
 		if retry != nil {
 			return retry
 		}
-		i.leaveOut("", string(failed.Verdict.Reason)+": "+failed.Verdict.Text(), true)
+		i.leaveOut("", string(verdict.Reason)+": "+verdict.Text(), true)
 		return nil
 	}
 	i.contents.Page = next
@@ -237,7 +267,7 @@ func (i *importing) query(ctx context.Context, heartbeat *heartbeater[readProgre
 			i.leaveOut("", "a row of the query has no resource ID", true)
 			continue
 		}
-		i.contents.Items = append(i.contents.Items, ImportItem{ID: id, Skipped: whyNotWritable(id.Type())})
+		i.contents.Items = append(i.contents.Items, Item{ID: id, Skipped: whyNotWritable(id.Type())})
 	}
 	return nil
 }
