@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/activities/exporting"
 	"github.com/armature-io/armature/resource"
+	"go.temporal.io/sdk/temporal"
 )
 
 // ExportValuesInput is what to export. No value is part of it.
@@ -20,50 +20,22 @@ type ExportValuesInput struct {
 	// Due are the positions in Desired.Exports that are compared.
 	Due []int `json:"due"`
 	// Known are the exports of the passes before.
-	Known []Exported `json:"known,omitempty"`
+	Known []exporting.Exported `json:"known,omitempty"`
 	// KeysDisabled is as in PostCheckResult.
 	KeysDisabled string `json:"keysDisabled,omitempty"`
-}
-
-// Exported is what is remembered of an export, without the value.
-type Exported struct {
-	To string `json:"to"`
-	// Version is the version of the secret that has the value.
-	Version string `json:"version,omitempty"`
-	// Hash is a keyed hash of the value, "" without a mask-key.
-	Hash string `json:"hash,omitempty"`
-	// WrittenAt is when the vault made the version, ComparedAt when both were compared last.
-	WrittenAt  time.Time `json:"writtenAt,omitzero"`
-	ComparedAt time.Time `json:"comparedAt,omitzero"`
-	// Left is set for a secret that existed before, which the policy if-absent leaves.
-	Left bool `json:"left,omitempty"`
 }
 
 // ExportValuesResult has no value in it.
 type ExportValuesResult struct {
 	Verdict resource.Verdict `json:"verdict"`
 	// Exports are the exports of the spec that are known, in its order.
-	Exports []Exported `json:"exports,omitempty"`
+	Exports []exporting.Exported `json:"exports,omitempty"`
 }
 
 // exportProgress is what an attempt records for the next one.
 type exportProgress struct {
 	lastAnswer
 	TransientErrors int `json:"transientErrors,omitempty"`
-}
-
-// exporting is one attempt of ExportValues. Values are in its memory only.
-type exporting struct {
-	*Activities
-	desired      resource.Desired
-	keysDisabled string
-	repeated     Repeated
-	source       *exportSource
-	// values are what the attempt has read so far: what a service returns must not show them.
-	values []string
-	// failed counts a transient error and returns the number of them, last is ARM's last error.
-	failed func() int
-	last   lastAnswer
 }
 
 // ExportValues follows PostCheck: it writes values of the resource to key vaults, each where
@@ -86,15 +58,13 @@ func (a *Activities) ExportValues(ctx context.Context, in ExportValuesInput) (Ex
 	requests, cancel := requestContext(ctx)
 	defer cancel()
 	requests = forWrites(requests, writeStep{fences: a.fences(), desired: in.Desired, PassFacts: in.PassFacts, progress: heartbeat.content})
-	e := &exporting{
-		Activities: a, desired: in.Desired, keysDisabled: in.KeysDisabled, repeated: in.Repeated,
-		source: newExportSource(a, in.Desired), last: heartbeat.progress().lastAnswer,
-	}
-	e.failed = func() int {
-		progress := exportProgress{lastAnswer: e.last, TransientErrors: heartbeat.progress().TransientErrors + 1}
+	failures := &exportFailures{activities: a, desired: in.Desired, repeated: in.Repeated, last: heartbeat.progress().lastAnswer}
+	failures.count = func() int {
+		progress := exportProgress{lastAnswer: failures.last, TransientErrors: heartbeat.progress().TransientErrors + 1}
 		heartbeat.send(progress)
 		return progress.TransientErrors
 	}
+	e := a.exporter(in.Desired, in.KeysDisabled, failures)
 	var written, stopped []string
 	for _, i := range in.Due {
 		if i < 0 || i >= len(in.Desired.Exports) {
@@ -104,7 +74,7 @@ func (a *Activities) ExportValues(ctx context.Context, in ExportValuesInput) (Ex
 		if err := checkWorkerStop(ctx); err != nil {
 			return ExportValuesResult{}, err
 		}
-		done, change, stop, err := e.export(requests, export, knownExport(in.Known, export.To))
+		done, change, stop, err := e.Export(requests, export, knownExport(in.Known, export.To), a.now(ctx))
 		switch {
 		case err != nil:
 			return ExportValuesResult{}, err
@@ -139,28 +109,28 @@ func (r Repeated) slowExport(verdict resource.Verdict) resource.Verdict {
 }
 
 // knownExports returns what is known of the exports of a spec, in its order.
-func knownExports(exports []resource.Export, known []Exported) []Exported {
-	var kept []Exported
+func knownExports(exports []resource.Export, known []exporting.Exported) []exporting.Exported {
+	var kept []exporting.Exported
 	for _, export := range exports {
 		if one := knownExport(known, export.To); one.To != "" {
 			kept = append(kept, one)
 		} else {
-			kept = append(kept, Exported{To: export.To})
+			kept = append(kept, exporting.Exported{To: export.To})
 		}
 	}
 	return kept
 }
 
 // knownExport returns what is known of an export, a zero value for nothing.
-func knownExport(known []Exported, to string) Exported {
-	if at := slices.IndexFunc(known, func(e Exported) bool { return e.To == to }); at >= 0 {
+func knownExport(known []exporting.Exported, to string) exporting.Exported {
+	if at := slices.IndexFunc(known, func(e exporting.Exported) bool { return e.To == to }); at >= 0 {
 		return known[at]
 	}
-	return Exported{}
+	return exporting.Exported{}
 }
 
 // note records an export.
-func (r *ExportValuesResult) note(done Exported) {
+func (r *ExportValuesResult) note(done exporting.Exported) {
 	for i := range r.Exports {
 		if r.Exports[i].To == done.To {
 			r.Exports[i] = done
@@ -168,116 +138,65 @@ func (r *ExportValuesResult) note(done Exported) {
 	}
 }
 
-// exportChange is what an export would do to its secret.
-type exportChange string
-
-const (
-	exportNone  exportChange = ""
-	exportLeave exportChange = "leave"
-	exportWrite exportChange = "write"
-	exportTag   exportChange = "tag"
-)
-
-// exportDecision is the result of a comparison. Its value never leaves the activity.
-type exportDecision struct {
-	change exportChange
-	why    string
-	value  string
-	target resource.VaultSecret
-	stored *arm.StoredSecret
-	tags   map[string]string
+// exporter returns what exports values of a resource.
+func (a *Activities) exporter(desired resource.Desired, keysDisabled string, failures exporting.Failures) *exporting.Exporter {
+	settings := exporting.Settings{Client: a.Client, Registry: a.Registry, Vaults: a.options.Exports, KeysDisabled: keysDisabled, Failures: failures}
+	if a.options.Rotation {
+		settings.Hash = a.hash
+	}
+	return exporting.New(desired, settings)
 }
 
-// export compares one export and writes it where it differs. change describes what was
-// written, "" for nothing.
-func (e *exporting) export(ctx context.Context, export resource.Export, known Exported) (done Exported, change string, stop *resource.Verdict, err error) {
-	d, stop, err := e.compare(ctx, export, known)
-	if stop != nil || err != nil {
-		return Exported{}, "", stop, err
-	}
-	now := e.now(ctx)
-	done = Exported{To: export.To, ComparedAt: now}
-	switch d.change {
-	case exportLeave:
-		done.Version, done.WrittenAt = d.stored.Version, d.stored.CreatedAt
-		done.Left = !strings.EqualFold(d.stored.Tags[resource.ExportTag], exportMark(e.desired.ID))
-		return done, "", nil, nil
-	case exportWrite:
-		if stop, err := e.confirm(ctx, export, d.value); stop != nil || err != nil {
-			return Exported{}, "", stop, err
-		}
-		version, err := e.Client.WriteSecret(ctx, d.target, d.value, d.tags)
-		if err != nil {
-			stop, err = e.vaultFailed(ctx, export, err)
-			return Exported{}, "", stop, err
-		}
-		done.Version, done.WrittenAt = version, now
-		change = fmt.Sprintf("wrote version %s of %s: %s", version, d.target, d.why)
-	case exportTag:
-		if err := e.Client.TagSecret(ctx, d.target, d.stored.Version, d.tags); err != nil {
-			stop, err = e.vaultFailed(ctx, export, err)
-			return Exported{}, "", stop, err
-		}
-		change = "changed the tags of " + d.target.String()
-	}
-	if d.change != exportWrite {
-		done.Version, done.WrittenAt = d.stored.Version, d.stored.CreatedAt
-	}
-	done.Hash = e.exportHash(export, d.value)
-	return done, change, nil, nil
+// exportFailures turns the errors of one attempt of ExportValues into verdicts and retries.
+type exportFailures struct {
+	activities *Activities
+	desired    resource.Desired
+	repeated   Repeated
+	// count counts a transient error and returns the number of them, last is ARM's last error.
+	count func() int
+	last  lastAnswer
 }
 
-// compare reads the secret and the value, and decides what to do.
-func (e *exporting) compare(ctx context.Context, export resource.Export, known Exported) (d exportDecision, stop *resource.Verdict, err error) {
-	if d.target, stop = e.checkExport(ctx, export); stop != nil {
-		return d, stop, nil
+// Request returns the verdict about a request that failed, or the error with which Temporal
+// retries a transient one.
+func (f *exportFailures) Request(ctx context.Context, err error, values []string) (*resource.Verdict, error) {
+	if stop, refused := refusedWrite(err); refused {
+		return &stop, nil
 	}
-	if d.stored, err = e.Client.StoredSecret(ctx, d.target); err != nil {
-		stop, err = e.vaultFailed(ctx, export, err)
-		return d, stop, err
+	read, _ := f.activities.secretValues(ctx, f.desired.SecretRefs)
+	clean := scrubError("export", f.desired.ID, err, slices.Concat(read, values))
+	verdict := f.Verdict(ctx, clean, values)
+	if retry := retryTransient(clean, f.count()); retry != nil {
+		return nil, retry
 	}
-	if d.stored != nil {
-		e.values = append(e.values, d.stored.Value)
-	}
-	if d.stored != nil && export.Policy == resource.ExportIfAbsent {
-		d.change = exportLeave
-		return d, nil, nil
-	}
-	mark := exportMark(e.desired.ID)
-	if d.stored != nil && !strings.EqualFold(d.stored.Tags[resource.ExportTag], mark) {
-		return d, foreignSecret(export, d.stored), nil
-	}
-	if d.value, stop, err = e.source.value(ctx, e, export.From, false); stop != nil || err != nil {
-		return d, withExport(export, stop), err
-	}
-	e.values = append(e.values, d.value)
-	d.tags = exportTags(export, mark)
-	switch hash := e.exportHash(export, d.value); {
-	case d.stored == nil:
-		d.change, d.why = exportWrite, "the vault had no such secret"
-	case d.stored.Value != d.value && known.Hash != "" && known.Hash == hash:
-		d.change, d.why = exportWrite, "it was changed in the vault"
-	case d.stored.Value != d.value:
-		d.change, d.why = exportWrite, "the value changed in Azure"
-	case !sameTags(d.stored.Tags, d.tags):
-		d.change, d.why = exportTag, "its tags differ"
-	}
-	return d, nil, nil
+	return &verdict, nil
 }
 
-// confirm reads the value once more before a write: one that is not the same twice would
-// become another version in every pass.
-func (e *exporting) confirm(ctx context.Context, export resource.Export, value string) (*resource.Verdict, error) {
-	if export.From.Action == "" {
-		return nil, nil
+// Verdict returns the verdict about an error of ARM, without values.
+func (f *exportFailures) Verdict(ctx context.Context, err error, values []string) resource.Verdict {
+	request := failedRequest{id: f.desired.ID, apiVersion: f.desired.APIVersion, repeated: f.repeated, values: values, refs: f.desired.SecretRefs}
+	return f.activities.failureVerdict(ctx, request, err, &f.last)
+}
+
+// Transient returns the error with which Temporal retries a vault that is unavailable, nil
+// once it was retried often enough.
+func (f *exportFailures) Transient(message string) error {
+	count := f.count()
+	if count >= maxTransientErrors {
+		return nil
 	}
-	again, stop, err := e.source.value(ctx, e, export.From, true)
-	if stop != nil || err != nil {
-		return withExport(export, stop), err
+	return temporal.NewApplicationErrorWithOptions(message, string(resource.ReasonArmUnreachable),
+		temporal.ApplicationErrorOptions{NextRetryDelay: transientDelay << (count - 1)})
+}
+
+// planExports returns what a pass would do to the secrets of a resource. Before a resource
+// exists, only what forbids an export is known.
+func (p *planning) planExports(ctx context.Context, observed map[string]any) []exporting.Planned {
+	failures := &exportFailures{activities: p.Activities, desired: p.in.Desired, count: func() int { return maxTransientErrors }}
+	e := p.exporter(p.in.Desired, exporting.KeysDisabled(observed), failures)
+	var planned []exporting.Planned
+	for _, export := range p.in.Desired.Exporting() {
+		planned = append(planned, e.Plan(ctx, export, observed != nil))
 	}
-	if again != value {
-		return withExport(export, new(resource.Fail(resource.ReasonExportNotAllowed, resource.RetryVerySlow, fmt.Sprintf(
-			"two answers of the action %s differ, so each pass would write another version; export a value that stays the same", export.From.Action)))), nil
-	}
-	return nil, nil
+	return planned
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/armature-io/armature/activities/exporting"
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/resource"
 )
@@ -15,7 +16,7 @@ import (
 func TestExportFollowsTheValue(t *testing.T) {
 	t.Parallel()
 	w, in := exportWorld(t)
-	export := func(versions int, message string) Exported {
+	export := func(versions int, message string) exporting.Exported {
 		t.Helper()
 		got, err := run(w, w.acts.ExportValues, in)
 		must(t, err)
@@ -279,21 +280,21 @@ func TestPlanExports(t *testing.T) {
 		part         string
 		exportsFirst bool
 	}{
-		"new":     {reason: "the vault has no such secret", want: PlannedExportWrite, part: "the vault had no such secret"},
+		"new":     {reason: "the vault has no such secret", want: exporting.PlannedWrite, part: "the vault had no such secret"},
 		"in sync": {reason: "the value is the same", want: "", exportsFirst: true},
-		"rotated": {reason: "the next pass writes it", want: PlannedExportWrite, part: "another value", exportsFirst: true, change: func(w *world, _ *resource.Desired) {
+		"rotated": {reason: "the next pass writes it", want: exporting.PlannedWrite, part: "another value", exportsFirst: true, change: func(w *world, _ *resource.Desired) {
 			must(t, w.sim.RegenerateKey(armsim.KeyChange{ID: accountText, Name: "key1"}))
 		}},
-		"absent resource": {reason: "it is created first", want: PlannedExportWrite, part: "once the resource exists", change: func(w *world, _ *resource.Desired) {
+		"absent resource": {reason: "it is created first", want: exporting.PlannedWrite, part: "once the resource exists", change: func(w *world, _ *resource.Desired) {
 			w.sim.Delete(accountText)
 		}},
-		"not allowed": {reason: "the plan is the place to learn it", want: PlannedExportRefused, part: "ExportNotAllowed", change: func(_ *world, d *resource.Desired) {
+		"not allowed": {reason: "the plan is the place to learn it", want: exporting.PlannedRefused, part: "ExportNotAllowed", change: func(_ *world, d *resource.Desired) {
 			d.Exports[0].To = strings.Replace(exportTarget, "app-key", "db-key", 1)
 		}},
-		"no right": {reason: "the pass would be refused", want: PlannedExportRefused, part: "ExportRefused", change: func(w *world, _ *resource.Desired) {
+		"no right": {reason: "the pass would be refused", want: exporting.PlannedRefused, part: "ExportRefused", change: func(w *world, _ *resource.Desired) {
 			w.sim.DenyVault(armsim.VaultDenial{})
 		}},
-		"local authentication disabled": {reason: "the service rejects the key", want: PlannedExportRefused, part: "allowSharedKeyAccess", change: func(w *world, _ *resource.Desired) {
+		"local authentication disabled": {reason: "the service rejects the key", want: exporting.PlannedRefused, part: "allowSharedKeyAccess", change: func(w *world, _ *resource.Desired) {
 			must(t, w.sim.Patch(accountText, map[string]any{"properties": map[string]any{"allowSharedKeyAccess": false}}))
 		}},
 	}
@@ -354,8 +355,5 @@ func TestKeysDisabled(t *testing.T) {
 				t.Errorf("without exports: %q", got)
 			}
 		})
-	}
-	if disables("properties.disableLocalAccounts", "listClusterUserCredential") || !disables("properties.disableLocalAccounts", "listClusterAdminCredential") {
-		t.Error("local accounts are those of the admin credential")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities/contents"
+	"github.com/armature-io/armature/activities/exporting"
 	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/resource"
 )
@@ -62,7 +63,7 @@ type PlanResourceResult struct {
 	// Warnings are what Azure may refuse, for people.
 	Warnings []string `json:"warnings,omitempty"`
 	// Exports are what the pass would do to the secrets that the manifest exports to.
-	Exports []PlannedExport `json:"exports,omitempty"`
+	Exports []exporting.Planned `json:"exports,omitempty"`
 	// WaitingFor are the resources that block.
 	WaitingFor []resource.ID `json:"waitingFor,omitempty"`
 	RequestID  string        `json:"requestID,omitempty"`

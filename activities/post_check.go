@@ -7,6 +7,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/armature-io/armature/activities/exporting"
 	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/extensions"
@@ -81,7 +82,7 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 		a.finishReady(ctx, request, found, in.Put, &result)
 	}
 	if len(in.Desired.Exports) > 0 {
-		result.KeysDisabled = keysDisabled(request.Object.Observed)
+		result.KeysDisabled = exporting.KeysDisabled(request.Object.Observed)
 	}
 	result.Verdict = a.report("PostCheck", readerOf(request).withWrites(result.Verdict))
 	return result, nil

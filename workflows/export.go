@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/exporting"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/workflow"
 )
@@ -89,13 +90,13 @@ func (s *State) untilExport(wait time.Duration, now time.Time) time.Duration {
 }
 
 // exports returns what is known of the exports of the spec, in its order.
-func (s *State) exports() []activities.Exported {
+func (s *State) exports() []exporting.Exported {
 	if s.Desired == nil {
 		return nil
 	}
-	var shown []activities.Exported
+	var shown []exporting.Exported
 	for _, export := range s.Desired.Exports {
-		one := activities.Exported{To: export.To}
+		one := exporting.Exported{To: export.To}
 		for _, known := range s.Exports {
 			if known.To == export.To {
 				one = known

@@ -8,12 +8,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/exporting"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 )
 
 // exporting is a spec with two exports, the second with an interval of its own.
-func exporting(interval time.Duration) resource.Desired {
+func exportingSpec(interval time.Duration) resource.Desired {
 	spec := desired()
 	spec.Exports = []resource.Export{
 		{To: "keyvault:https://kv.vault.example/secrets/a", From: resource.ExportSource{Path: "properties.a"}},
@@ -30,7 +31,7 @@ func (r *run) exports() *[][]int {
 		due = append(due, in.Due)
 		result := activities.ExportValuesResult{Verdict: resource.Verdict{Action: resource.ActionSuccess, Message: "wrote"}}
 		for i, export := range in.Desired.Exports {
-			one := activities.Exported{To: export.To, Version: "v1"}
+			one := exporting.Exported{To: export.To, Version: "v1"}
 			for _, known := range in.Known {
 				if known.To == export.To {
 					one = known
@@ -56,14 +57,14 @@ func TestStepExport(t *testing.T) {
 		script func(*script)
 		want   []string
 	}{
-		"exports":    {reason: "the step follows the post-check", spec: exporting(0), want: append(slices.Clone(before), "ExportValues")},
+		"exports":    {reason: "the step follows the post-check", spec: exportingSpec(0), want: append(slices.Clone(before), "ExportValues")},
 		"no exports": {reason: "other resources have five steps", spec: desired(), want: before},
 		"policy observe": {reason: "it writes nothing", want: before, spec: func() resource.Desired {
-			spec := exporting(0)
+			spec := exportingSpec(0)
 			spec.Policy = resource.PolicyObserve
 			return spec
 		}()},
-		"not ready": {reason: "a value of a resource that is not ready may change", spec: exporting(0), want: before, script: func(s *script) {
+		"not ready": {reason: "a value of a resource that is not ready may change", spec: exportingSpec(0), want: before, script: func(s *script) {
 			s.post = func(activities.PostCheckInput) activities.PostCheckResult {
 				return activities.PostCheckResult{Verdict: resource.Fail(resource.ReasonPostReconciliationFailure, resource.RetryVerySlow, "approval pending")}
 			}
@@ -93,7 +94,7 @@ func TestExportLeavesTheVerdict(t *testing.T) {
 		return activities.PostCheckResult{Verdict: resource.Verdict{Action: resource.ActionSuccess, Message: "ready with a note"}}
 	}
 	status := r.statusAt(time.Minute)
-	r.apply(exporting(0))
+	r.apply(exportingSpec(0))
 	r.start(2 * time.Minute)
 	if !status.Condition.Ready || status.Condition.Message != "ready with a note" {
 		t.Errorf("the condition is %+v", status.Condition)
@@ -121,7 +122,7 @@ func TestExportInterval(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t)
 			due := r.exports()
-			r.apply(exporting(tc.interval))
+			r.apply(exportingSpec(tc.interval))
 			r.start(5 * time.Hour)
 			second := 0
 			for _, positions := range *due {
@@ -144,7 +145,7 @@ func TestExportInterval(t *testing.T) {
 func TestExportIsDueAtOnce(t *testing.T) {
 	r := newRun(t)
 	due := r.exports()
-	spec := exporting(24 * time.Hour)
+	spec := exportingSpec(24 * time.Hour)
 	spec.Exports = spec.Exports[1:]
 	spec.Interval = time.Hour
 	changed := spec
@@ -172,7 +173,7 @@ func TestExportFails(t *testing.T) {
 		return ok(in)
 	}
 	status, later := r.statusAt(500*time.Millisecond), r.statusAt(time.Minute)
-	r.apply(exporting(24 * time.Hour))
+	r.apply(exportingSpec(24 * time.Hour))
 	r.start(2 * time.Minute)
 	if status.Condition.Ready || status.Condition.Reason != resource.ReasonExportRefused {
 		t.Errorf("after a failure the condition is %+v", status.Condition)

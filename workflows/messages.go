@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/exporting"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -273,7 +274,7 @@ type Status struct {
 	// manifest's there since the last good PUT, and Armature does not correct it.
 	Kept []string `json:"kept,omitempty"`
 	// Exports are the secrets that the manifest exports values to, without the values.
-	Exports []activities.Exported `json:"exports,omitempty"`
+	Exports []exporting.Exported `json:"exports,omitempty"`
 	// Decisions are the last decisions, oldest first.
 	Decisions []Decision `json:"decisions,omitempty"`
 }

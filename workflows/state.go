@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/exporting"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -146,8 +147,8 @@ type State struct {
 	Memory json.RawMessage `json:"baseline,omitempty"`
 	// Exports are the exports that were compared, ExportedGeneration the last generation of
 	// which all were.
-	Exports            []activities.Exported `json:"exports,omitempty"`
-	ExportedGeneration int64                 `json:"exportedGeneration,omitempty"`
+	Exports            []exporting.Exported `json:"exports,omitempty"`
+	ExportedGeneration int64                `json:"exportedGeneration,omitempty"`
 	// Trace is set once a message came with a trace.
 	Trace *Trace `json:"trace,omitempty"`
 }

@@ -26,7 +26,7 @@ var layers = [][]string{
 	{"manifest", "drift", "arm", "secrets", "internal/encryption", "internal/audit"},
 	{"extensions"},
 	{"extensions/azure", "activities/lookup", "activities/contents"},
-	{"activities/importing"},
+	{"activities/importing", "activities/exporting"},
 	{"activities"},
 	{"workflows"},
 	{"extensions/passtest"},

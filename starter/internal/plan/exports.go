@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/exporting"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/cli"
 )
@@ -22,13 +22,13 @@ func (c Change) exportDetails() []detail {
 }
 
 // exportText returns what a pass would do to a secret.
-func exportText(export activities.PlannedExport) string {
+func exportText(export exporting.Planned) string {
 	switch export.Change {
-	case activities.PlannedExportWrite:
+	case exporting.PlannedWrite:
 		return "a new version, " + export.Why
-	case activities.PlannedExportTag:
+	case exporting.PlannedTag:
 		return "other tags, " + export.Why
-	case activities.PlannedExportLeave:
+	case exporting.PlannedLeave:
 		return "left, because it exists (if-absent)"
 	}
 	return "not written: " + export.Why
@@ -36,7 +36,7 @@ func exportText(export activities.PlannedExport) string {
 
 // exports reports whether a pass would write a secret, or could not.
 func (c Change) exports() bool {
-	return slices.ContainsFunc(c.Exports, func(e activities.PlannedExport) bool {
-		return e.Change != "" && e.Change != activities.PlannedExportLeave
+	return slices.ContainsFunc(c.Exports, func(e exporting.Planned) bool {
+		return e.Change != "" && e.Change != exporting.PlannedLeave
 	})
 }

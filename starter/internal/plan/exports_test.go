@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/exporting"
 	"github.com/armature-io/armature/starter/internal/cli"
 )
 
@@ -16,16 +17,16 @@ func TestExportsOfAPlan(t *testing.T) {
 		reason, change, why, want string
 		shown                     bool
 	}{
-		"write":   {reason: "a rotated key", change: activities.PlannedExportWrite, why: "the secret has another value", want: "export to https://kv.vault.example/secrets/a: a new version, the secret has another value", shown: true},
-		"tags":    {reason: "the value stays", change: activities.PlannedExportTag, why: "its tags differ", want: "other tags, its tags differ", shown: true},
-		"refused": {reason: "the pass would not be Ready", change: activities.PlannedExportRefused, why: "ExportRefused: x", want: "not written: ExportRefused: x", shown: true},
-		"left":    {reason: "nothing is to be done", change: activities.PlannedExportLeave, want: "left, because it exists"},
+		"write":   {reason: "a rotated key", change: exporting.PlannedWrite, why: "the secret has another value", want: "export to https://kv.vault.example/secrets/a: a new version, the secret has another value", shown: true},
+		"tags":    {reason: "the value stays", change: exporting.PlannedTag, why: "its tags differ", want: "other tags, its tags differ", shown: true},
+		"refused": {reason: "the pass would not be Ready", change: exporting.PlannedRefused, why: "ExportRefused: x", want: "not written: ExportRefused: x", shown: true},
+		"left":    {reason: "nothing is to be done", change: exporting.PlannedLeave, want: "left, because it exists"},
 		"in sync": {reason: "nothing differs"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			change := Change{PlanResourceResult: activities.PlanResourceResult{Action: activities.PlanNone, Exports: []activities.PlannedExport{
+			change := Change{PlanResourceResult: activities.PlanResourceResult{Action: activities.PlanNone, Exports: []exporting.Planned{
 				{To: "keyvault:https://kv.vault.example/secrets/a", Change: tc.change, Why: tc.why},
 			}}}
 			text := change.Text(cli.Ink{})

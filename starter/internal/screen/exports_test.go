@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/exporting"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/workflows"
 )
@@ -14,7 +14,7 @@ import (
 func TestExportsOfAPage(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	view := backend.View{Status: workflows.Status{Exports: []activities.Exported{
+	view := backend.View{Status: workflows.Status{Exports: []exporting.Exported{
 		{To: "keyvault:https://kv.vault.example/secrets/a", Version: "v1", Hash: "0011", WrittenAt: now.Add(-time.Hour), ComparedAt: now.Add(-time.Minute)},
 		{To: "keyvault:https://kv.vault.example/secrets/b"},
 		{To: "keyvault:https://kv.vault.example/secrets/c", Version: "v2", Left: true, ComparedAt: now},

@@ -1,4 +1,4 @@
-package activities
+package exporting
 
 import (
 	"context"
@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"go.temporal.io/sdk/temporal"
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/resource"
@@ -40,8 +38,8 @@ func keySwitches() []keySwitch {
 	}
 }
 
-// keysDisabled returns the property with which the service rejects its keys, "" for none.
-func keysDisabled(observed map[string]any) string {
+// KeysDisabled returns the property with which the service rejects its keys, "" for none.
+func KeysDisabled(observed map[string]any) string {
 	for _, s := range keySwitches() {
 		path, err := resource.ParsePath(s.path)
 		if err != nil {
@@ -63,7 +61,7 @@ func disables(property, action string) bool {
 
 // checkExport returns the secret of an export, or the verdict that forbids the export before
 // anything is sent.
-func (e *exporting) checkExport(ctx context.Context, export resource.Export) (resource.VaultSecret, *resource.Verdict) {
+func (e *Exporter) checkExport(ctx context.Context, export resource.Export) (resource.VaultSecret, *resource.Verdict) {
 	notAllowed := func(format string, args ...any) *resource.Verdict {
 		return withExport(export, new(resource.Fail(resource.ReasonExportNotAllowed, resource.RetryVerySlow, fmt.Sprintf(format, args...))))
 	}
@@ -71,11 +69,11 @@ func (e *exporting) checkExport(ctx context.Context, export resource.Export) (re
 	if err != nil {
 		return target, notAllowed("it is no secret of a key vault; %v", err)
 	}
-	holder := e.Client.SecretHolder(ctx)
+	holder := e.settings.Client.SecretHolder(ctx)
 	if holder == "" {
 		return target, notAllowed("the resource may not use its credential, so it has no vaults")
 	}
-	allowed := e.options.Exports[holder]
+	allowed := e.settings.Vaults[holder]
 	if !slices.ContainsFunc(allowed, func(p resource.VaultPattern) bool { return p.Allows(target) }) {
 		key := "export.vaults"
 		if holder != arm.CredentialDefaultName {
@@ -85,12 +83,12 @@ func (e *exporting) checkExport(ctx context.Context, export resource.Export) (re
 			holder, key, target.Host)
 	}
 	if action := export.From.Action; action != "" {
-		if _, _, err := types.FindListAction(e.desired.ID.Type(), e.desired.APIVersion, action, e.Registry.Facts(e.desired.ID.Type()).ReadActionNames()...); err != nil {
+		if _, _, err := types.FindListAction(e.desired.ID.Type(), e.desired.APIVersion, action, e.settings.Registry.Facts(e.desired.ID.Type()).ReadActionNames()...); err != nil {
 			return target, notAllowed("%v", err)
 		}
-		if disables(e.keysDisabled, action) {
+		if disables(e.settings.KeysDisabled, action) {
 			return target, withExport(export, new(resource.Fail(resource.ReasonExportRefused, resource.RetryVerySlow, fmt.Sprintf(
-				"local authentication is disabled (%s), so the service rejects what %s lists; use an identity, or enable it", e.keysDisabled, action))))
+				"local authentication is disabled (%s), so the service rejects what %s lists; use an identity, or enable it", e.settings.KeysDisabled, action))))
 		}
 	}
 	return target, nil
@@ -118,13 +116,14 @@ func foreignSecret(export resource.Export, stored *arm.StoredSecret) *resource.V
 
 // vaultFailed returns the verdict of a request that a vault refused, or the error that makes
 // Temporal retry one that failed.
-func (e *exporting) vaultFailed(ctx context.Context, export resource.Export, err error) (*resource.Verdict, error) {
-	if stop, refused := refusedWrite(err); refused {
-		return withExport(export, &stop), nil
+func (e *Exporter) vaultFailed(ctx context.Context, export resource.Export, err error) (*resource.Verdict, error) {
+	if _, refused := errors.AsType[*arm.WriteRefusedError](err); refused {
+		stop, err := e.settings.Failures.Request(ctx, err, e.values)
+		return withExport(export, stop), err //nolint:wrapcheck // it is for Temporal
 	}
 	failure, ok := errors.AsType[*arm.VaultError](err)
 	if !ok { // a client that is read-only
-		return e.requestFailed(ctx, err)
+		return e.settings.Failures.Request(ctx, err, e.values) //nolint:wrapcheck // the same
 	}
 	class, reason, message := resource.RetryVerySlow, resource.ReasonExportRefused, secrets.Scrub(failure.Error(), e.values)
 	switch {
@@ -133,9 +132,8 @@ func (e *exporting) vaultFailed(ctx context.Context, export resource.Export, err
 	case failure.Kind == arm.VaultDenied:
 		class = resource.RetrySlow
 	case failure.Kind == arm.VaultUnavailable:
-		if count := e.failed(); count < maxTransientErrors {
-			return nil, temporal.NewApplicationErrorWithOptions(message, string(resource.ReasonArmUnreachable),
-				temporal.ApplicationErrorOptions{NextRetryDelay: transientDelay << (count - 1)})
+		if retry := e.settings.Failures.Transient(message); retry != nil {
+			return nil, retry //nolint:wrapcheck // the same
 		}
 		reason, class = resource.ReasonArmUnreachable, resource.RetrySlow
 	}

@@ -1,39 +1,41 @@
-package activities
+package exporting
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+	"net/http"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/internal/expression"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
 
-// exportSource reads the values of one resource. It sends each request once, and once more
+// source reads the values of one resource. It sends each request once, and once more
 // to confirm a value before it is written.
-type exportSource struct {
-	*Activities
-	desired resource.Desired
+type source struct {
+	client   *arm.Client
+	registry *extensions.Registry
+	desired  resource.Desired
 	// body is the observed body, unmasked, nil before it was read; answers are those of the
 	// actions, confirmed those of the second requests.
 	body               map[string]any
 	answers, confirmed map[string]map[string]any
 }
 
-func newExportSource(a *Activities, desired resource.Desired) *exportSource {
-	return &exportSource{Activities: a, desired: desired, answers: map[string]map[string]any{}, confirmed: map[string]map[string]any{}}
+func newSource(client *arm.Client, registry *extensions.Registry, desired resource.Desired) *source {
+	return &source{client: client, registry: registry, desired: desired, answers: map[string]map[string]any{}, confirmed: map[string]map[string]any{}}
 }
 
 // value returns the value of a source. The verdict states why there is none; neither it nor
 // the error contains a value.
-func (s *exportSource) value(ctx context.Context, e *exporting, from resource.ExportSource, again bool) (string, *resource.Verdict, error) {
+func (s *source) value(ctx context.Context, e *Exporter, from resource.ExportSource, again bool) (string, *resource.Verdict, error) {
 	answer, stop, err := s.answer(ctx, e, from.Action, again)
 	if stop != nil || err != nil {
 		return "", stop, err
@@ -50,7 +52,7 @@ func (s *exportSource) value(ctx context.Context, e *exporting, from resource.Ex
 		}
 	}
 	if from.Text != "" {
-		return fillExport(ctx, template, s.body, answer)
+		return fill(ctx, template, s.body, answer)
 	}
 	return valueAtPath(from, s.body, answer)
 }
@@ -68,8 +70,8 @@ func needsBody(from resource.ExportSource, template expression.Template) bool {
 	return false
 }
 
-// fillExport returns a text with its values.
-func fillExport(ctx context.Context, template expression.Template, body, answer map[string]any) (text string, stop *resource.Verdict, err error) {
+// fill returns a text with its values.
+func fill(ctx context.Context, template expression.Template, body, answer map[string]any) (text string, stop *resource.Verdict, err error) {
 	// Whatever a panic of the evaluation would show may be a value.
 	defer func() {
 		if recover() != nil {
@@ -130,7 +132,7 @@ func noValue(message string) *resource.Verdict {
 }
 
 // answer returns the answer of an action, nil without one.
-func (s *exportSource) answer(ctx context.Context, e *exporting, action string, again bool) (map[string]any, *resource.Verdict, error) {
+func (s *source) answer(ctx context.Context, e *Exporter, action string, again bool) (map[string]any, *resource.Verdict, error) {
 	answers := s.answers
 	if again {
 		answers = s.confirmed
@@ -138,11 +140,11 @@ func (s *exportSource) answer(ctx context.Context, e *exporting, action string, 
 	if answer, sent := answers[action]; sent || action == "" {
 		return answer, nil, nil
 	}
-	published, version, err := types.FindListAction(s.desired.ID.Type(), s.desired.APIVersion, action, s.Registry.Facts(s.desired.ID.Type()).ReadActionNames()...)
+	published, version, err := types.FindListAction(s.desired.ID.Type(), s.desired.APIVersion, action, s.registry.Facts(s.desired.ID.Type()).ReadActionNames()...)
 	if err != nil {
 		return nil, new(resource.Fail(resource.ReasonExportNotAllowed, resource.RetryVerySlow, err.Error())), nil
 	}
-	operation, err := s.Client.Read(ctx, s.desired.ID, published.Name, version)
+	operation, err := s.client.Read(ctx, s.desired.ID, published.Name, version)
 	if err != nil {
 		stop, err := e.actionFailed(ctx, action, err)
 		return nil, stop, err
@@ -161,13 +163,13 @@ func (s *exportSource) answer(ctx context.Context, e *exporting, action string, 
 }
 
 // read returns the observed body, unmasked.
-func (s *exportSource) read(ctx context.Context, e *exporting) (map[string]any, *resource.Verdict, error) {
-	response, err := s.Client.Get(ctx, s.desired.ID, s.desired.APIVersion)
+func (s *source) read(ctx context.Context, e *Exporter) (map[string]any, *resource.Verdict, error) {
+	response, err := s.client.Get(ctx, s.desired.ID, s.desired.APIVersion)
 	if arm.IsAbsent(err) {
 		return nil, new(resource.Fail(resource.ReasonNotFound, resource.RetrySlow, "the resource does not exist any more")), nil
 	}
 	if err != nil {
-		stop, err := e.requestFailed(ctx, err)
+		stop, err := e.settings.Failures.Request(ctx, err, e.values)
 		return nil, stop, err
 	}
 	body, err := resource.DecodeBody(response.Body)
@@ -177,31 +179,20 @@ func (s *exportSource) read(ctx context.Context, e *exporting) (map[string]any, 
 	return body, nil, nil
 }
 
-// actionFailed is requestFailed for an action: what ARM refuses for a reason that stays is
+// actionFailed is Failures.Request for an action: what ARM refuses for a reason that stays is
 // ExportRefused.
-func (e *exporting) actionFailed(ctx context.Context, action string, err error) (*resource.Verdict, error) {
+func (e *Exporter) actionFailed(ctx context.Context, action string, err error) (*resource.Verdict, error) {
 	failure, refused := errors.AsType[*arm.Error](err)
 	if !refused || failure.Transient() || failure.Class == arm.ClassThrottled || failure.Class == arm.ClassConflict || failure.Code == arm.CodeReadOnly {
-		return e.requestFailed(ctx, err)
+		return e.settings.Failures.Request(ctx, err, e.values)
 	}
-	verdict := e.failureVerdict(ctx, failedRequest{id: e.desired.ID, apiVersion: e.desired.APIVersion, repeated: e.repeated, values: e.values, refs: e.desired.SecretRefs}, err, &e.last)
+	verdict := e.settings.Failures.Verdict(ctx, err, e.values)
 	class, why := resource.RetryVerySlow, "Azure refuses the action "+action
-	if failure.Denial || isForbidden(err) {
+	if failure.Denial || failure.Status == http.StatusForbidden {
 		class = resource.RetrySlow
 		why = fmt.Sprintf("the resource's credential may not list the value; it needs %s/%s/action", e.desired.ID.Type(), action)
 	}
 	stop := resource.Fail(resource.ReasonExportRefused, class, why+". Response: "+verdict.Message)
 	stop.RequestID = verdict.RequestID
 	return &stop, nil
-}
-
-// requestFailed retries a transient error; any other one is a verdict.
-func (e *exporting) requestFailed(ctx context.Context, err error) (*resource.Verdict, error) {
-	values, _ := e.secretValues(ctx, e.desired.SecretRefs)
-	clean := scrubError("export", e.desired.ID, err, slices.Concat(values, e.values))
-	verdict := e.failureVerdict(ctx, failedRequest{id: e.desired.ID, apiVersion: e.desired.APIVersion, repeated: e.repeated, values: e.values, refs: e.desired.SecretRefs}, clean, &e.last)
-	if retry := retryTransient(clean, e.failed()); retry != nil {
-		return nil, retry
-	}
-	return &verdict, nil
 }

@@ -1,4 +1,4 @@
-package activities
+package exporting
 
 import (
 	"crypto/sha256"
@@ -10,16 +10,16 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// exportHash returns the keyed hash of a value, "" where the key is no secret.
-func (e *exporting) exportHash(export resource.Export, value string) string {
-	if !e.options.Rotation {
+// hash returns the keyed hash of a value, "" where the key is no secret.
+func (e *Exporter) hash(export resource.Export, value string) string {
+	if e.settings.Hash == nil {
 		return ""
 	}
-	return e.hash([]byte("export\x00" + export.To + "\x00" + value))
+	return e.settings.Hash([]byte("export\x00" + export.To + "\x00" + value))
 }
 
-// exportTags returns the tags of the secret of an export.
-func exportTags(export resource.Export, mark string) map[string]string {
+// tagsOf returns the tags of the secret of an export.
+func tagsOf(export resource.Export, mark string) map[string]string {
 	tags := map[string]string{}
 	maps.Copy(tags, export.Tags)
 	tags[resource.ExportTag] = mark
@@ -37,9 +37,9 @@ func sameTags(stored, stated map[string]string) bool {
 	return true
 }
 
-// exportMark returns the value of ExportTag: the ID of the resource, or a hash of one that is
+// markOf returns the value of ExportTag: the ID of the resource, or a hash of one that is
 // too long for a tag.
-func exportMark(id resource.ID) string {
+func markOf(id resource.ID) string {
 	if text := id.String(); utf8.RuneCountInString(text) <= resource.MaxSecretTagRunes {
 		return text
 	}
