@@ -53,7 +53,7 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	}
 	stop := checkPolicy(in.Desired, "DELETE")
 	if stop == nil {
-		stop = a.checkPurge(in.Desired)
+		stop = a.purger().Check(in.Desired)
 	}
 	if stop == nil {
 		stop = a.fences().checkDeletionSigned(ctx, in.Desired, in.SignedDeletion)
@@ -94,7 +94,7 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 		return DeleteResourceResult{Verdict: a.report("DeleteResource",
 			resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, "the extension that deletes the resource failed: "+err.Error()))}, nil
 	}
-	verdict = resource.Proceed(fmt.Sprintf("ARM accepted the DELETE with status %d", operation.Status) + a.deletionText(in.Desired))
+	verdict = resource.Proceed(fmt.Sprintf("ARM accepted the DELETE with status %d", operation.Status) + a.purger().Text(in.Desired))
 	switch operation.Status {
 	case 0:
 		verdict.Message = "an extension deletes the resource without a DELETE of its own ID; the resource is read until it is absent"

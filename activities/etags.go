@@ -39,7 +39,7 @@ func withoutETags(body map[string]any) any {
 // contents again.
 func (a *Activities) deleteUnchanged(ctx context.Context, in DeleteResourceInput) (arm.Operation, error) {
 	id, version := in.Desired.ID, in.Desired.APIVersion
-	ctx = arm.WithDeleteQuery(ctx, a.deleteQuery(in.Desired))
+	ctx = arm.WithDeleteQuery(ctx, a.purger().Query(in.Desired))
 	if in.ETag == "" || a.ignoresETags(http.MethodDelete, id.Type()) {
 		return a.Client.Delete(ctx, id, version)
 	}
