@@ -41,9 +41,9 @@ func (s *State) backoff(class resource.RetryClass, minimum time.Duration) time.D
 			wait = s.Desired.Interval // a report costs one GET
 		}
 	case resource.RetryFast:
-		wait = exponential(s.Attempts, maxFast)
+		wait = exponential(s.Retry.Attempts, maxFast)
 	default:
-		wait = exponential(s.Attempts, maxSlow)
+		wait = exponential(s.Retry.Attempts, maxSlow)
 	}
 	return max(s.jitter(wait), minimum)
 }
@@ -52,7 +52,7 @@ func (s *State) backoff(class resource.RetryClass, minimum time.Duration) time.D
 // changed something, so the waits grow from the first one again.
 func (s *State) restartBackoff() {
 	if s.Asked {
-		s.Attempts = 0
+		s.Retry.Attempts = 0
 	}
 }
 

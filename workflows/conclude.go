@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/armature-io/armature/activities"
-	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/workflow"
 )
@@ -49,8 +47,8 @@ func (r *reconciler) conclude(ctx workflow.Context, p *pass, verdict resource.Ve
 // concludeReady sets the condition of a pass in which all steps succeeded.
 func (r *reconciler) concludeReady(ctx workflow.Context, p *pass, verdict resource.Verdict) {
 	s, now := r.state, workflow.Now(ctx)
-	s.Attempts, s.FailedPuts, s.WaitingFor, s.Repeated = 0, 0, nil, activities.Repeated{}
-	s.NotReadySince, s.Overdue = time.Time{}, false
+	s.Retry.reset()
+	s.WaitingFor = nil
 	s.PutUnknown, s.DropsApproved, s.Refusal, s.OperationRefusal = false, false, nil, nil
 	s.ReadyPasses++
 	r.countReady(ctx, p)
@@ -67,7 +65,7 @@ func (r *reconciler) concludeReady(ctx workflow.Context, p *pass, verdict resour
 		condition.Origin = verdict.Origin
 	}
 	s.Condition.Set(condition, now)
-	s.schedule(now, s.untilExport(s.resyncDelay(p.put, reason), now), "ready")
+	s.Retry.schedule(now, s.untilExport(s.resyncDelay(p.put, reason), now), "ready", nil)
 	r.setPhase(ctx, PhaseReady, reason)
 }
 
@@ -75,26 +73,19 @@ func (r *reconciler) concludeReady(ctx workflow.Context, p *pass, verdict resour
 func (r *reconciler) concludeNotReady(ctx workflow.Context, p *pass, verdict resource.Verdict) {
 	s, now := r.state, workflow.Now(ctx)
 	if p.put {
-		s.FailedPuts++
+		s.Retry.FailedPuts++
 	}
 	class := s.retryClass(p, verdict)
 	overdue := s.isOverdue(p, verdict, now)
 	if overdue {
 		r.reportOverdue(ctx, p, verdict, now)
 	}
-	if s.NotReadySince.IsZero() {
-		s.NotReadySince = now
-	}
-	s.Overdue = overdue
+	s.Retry.fail(now, verdict, overdue)
 	newBlocker := !slices.Equal(waitingKeys(s.WaitingFor), waitingKeys(verdict.WaitingFor))
 	if newBlocker {
 		s.WaitingSince = now
 	}
 	s.WaitingFor = verdict.WaitingFor
-	if s.Repeated.Reason != verdict.Reason || s.Repeated.RefusalDigest != verdict.RefusalDigest {
-		s.Repeated = activities.Repeated{Reason: verdict.Reason, RefusalDigest: verdict.RefusalDigest}
-	}
-	s.Repeated.Times++
 	s.Condition.Set(resource.Condition{
 		Severity: severityOf(verdict, class, overdue), Reason: verdict.Reason, Message: verdict.Text(), ObservedGeneration: p.generation,
 		Actor: actorOf(verdict, class), Origin: verdict.Origin,
@@ -105,9 +96,9 @@ func (r *reconciler) concludeNotReady(ctx workflow.Context, p *pass, verdict res
 		wait = s.reread()
 	}
 	if counts {
-		s.Attempts++
+		s.Retry.Attempts++
 	}
-	s.schedule(now, wait, fmt.Sprintf("%s: %s", verdict.Reason, verdict.Message))
+	s.Retry.schedule(now, wait, fmt.Sprintf("%s: %s", verdict.Reason, verdict.Message), s.WaitingFor)
 	r.setPhase(ctx, phaseOf(verdict, class, s.Delete != nil), verdict.Reason)
 }
 
@@ -117,7 +108,7 @@ func (s *State) retryClass(p *pass, verdict resource.Verdict) resource.RetryClas
 	switch {
 	case s.Delete != nil && verdict.Class == resource.RetryNone:
 		return resource.RetryVerySlow
-	case p.put && s.FailedPuts >= putsBeforeVerySlow && verdict.Class != resource.RetryNone:
+	case p.put && s.Retry.FailedPuts >= putsBeforeVerySlow && verdict.Class != resource.RetryNone:
 		return resource.RetryVerySlow
 	}
 	return verdict.Class
@@ -163,7 +154,7 @@ func phaseOf(verdict resource.Verdict, class resource.RetryClass, deleting bool)
 // while it or its owner is in an exempt state (overdue-exempt).
 func (s *State) isOverdue(p *pass, verdict resource.Verdict, now time.Time) bool {
 	exempt := p.overdueAfter <= 0 || p.got.OverdueExempt || verdict.Reason == resource.ReasonDriftDetected
-	return !exempt && s.notReadyFor(now) >= p.overdueAfter
+	return !exempt && s.Retry.notReadyFor(now) >= p.overdueAfter
 }
 
 // TimeToReadyMetric is the histogram of the time from the apply that changed a spec until
@@ -189,25 +180,7 @@ func (r *reconciler) reportOverdue(ctx workflow.Context, p *pass, verdict resour
 	reason := string(verdict.Reason)
 	workflow.GetMetricsHandler(ctx).WithTags(map[string]string{"reason": reason}).Counter(OverdueMetric).Inc(1)
 	workflow.GetLogger(ctx).Error("resource is overdue", "id", p.desired.ID.String(), "reason", reason,
-		"notReadyFor", r.state.notReadyFor(now).Round(time.Second).String(), "message", verdict.Message)
-}
-
-// schedule sets the next try and the summary of its timer. A wait of zero means that
-// only a message starts a pass, or a change of what the resource waits for.
-func (s *State) schedule(now time.Time, wait time.Duration, why string) {
-	s.NextTry, s.Waiting = time.Time{}, why+"; waiting for apply, reconcile or resume"
-	if len(s.WaitingFor) > 0 {
-		s.Waiting += ", or for a change of " + s.WaitingFor[0].Short()
-	}
-	switch {
-	case wait == 0:
-		return
-	case s.Attempts == 0:
-		s.Waiting = why + ": next try in " + text.Duration(wait)
-	default:
-		s.Waiting = fmt.Sprintf("%s; try %d", why, s.Attempts+1)
-	}
-	s.NextTry = now.Add(wait)
+		"notReadyFor", r.state.Retry.notReadyFor(now).Round(time.Second).String(), "message", verdict.Message)
 }
 
 // interrupt ends a pass after a step because a pause or a deletion came meanwhile. The

@@ -31,8 +31,8 @@ func TestContinueAsNew(t *testing.T) {
 	second := newRun(t)
 	second.input = input
 	second.SetStartTime(time.Date(2026, 1, 2, 3, 0, 1, 0, time.UTC))
-	early := second.statusAt(input.State.NextTry.Sub(time.Date(2026, 1, 2, 3, 0, 1, 0, time.UTC)) - time.Second)
-	late := second.statusAt(input.State.NextTry.Sub(time.Date(2026, 1, 2, 3, 0, 1, 0, time.UTC)) + time.Second)
+	early := second.statusAt(input.State.Retry.NextTry.Sub(time.Date(2026, 1, 2, 3, 0, 1, 0, time.UTC)) - time.Second)
+	late := second.statusAt(input.State.Retry.NextTry.Sub(time.Date(2026, 1, 2, 3, 0, 1, 0, time.UTC)) + time.Second)
 	second.start(2 * time.Hour)
 	if early.Pass != 1 || early.Generation != 1 || early.Phase != workflows.PhaseReady {
 		t.Errorf("a second before the next try: pass %d, generation %d, phase %s; want the state of the first run and no pass", early.Pass, early.Generation, early.Phase)

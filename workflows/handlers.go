@@ -2,7 +2,6 @@ package workflows
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/internal/audit"
@@ -95,7 +94,7 @@ func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, er
 		r.upsertMemo(ctx, in.Desired)
 		r.state.replaceSpec(in.Desired)
 		r.state.AppliedBy, r.state.AppliedRequest, r.state.ChangedAt = in.By, requestKey(ctx, audit.EventApply), workflow.Now(ctx)
-		r.state.resetRetries()
+		r.state.Retry.reset()
 		r.upsertIdentity(ctx)
 		r.announceGeneration(ctx)
 		if r.state.Generation == 1 {
@@ -185,7 +184,7 @@ func (r *reconciler) resume(ctx workflow.Context, in PauseInput) (PauseResult, e
 		return PauseResult{}, nil
 	}
 	r.state.Paused = false
-	r.state.NotReadySince, r.state.Overdue = time.Time{}, false
+	r.state.Retry.resetClock()
 	r.noteRequest(ctx, activities.UserRequest{Event: audit.EventResume, By: in.By, Reason: in.Reason})
 	r.requestPass(ctx, ResumeUpdate, attribution(in))
 	return PauseResult{Changed: true}, nil
@@ -251,8 +250,8 @@ func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult,
 		r.state.StatedAt = in.StatedAt
 	}
 	if changed {
-		r.state.Attempts = 0
-		r.state.NotReadySince, r.state.Overdue = time.Time{}, false
+		r.state.Retry.Attempts = 0
+		r.state.Retry.resetClock()
 	}
 	message := "by " + in.By
 	if in.Cascade {

@@ -155,12 +155,12 @@ func TestHazard11CountersSurvive(t *testing.T) {
 	if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &input); err != nil {
 		t.Fatal(err)
 	}
-	if input.State.Attempts < 5 || input.State.Repeated.Times < 5 {
-		t.Errorf("the next run starts with %d attempts and %+v", input.State.Attempts, input.State.Repeated)
+	if input.State.Retry.Attempts < 5 || input.State.Retry.Repeated.Times < 5 {
+		t.Errorf("the next run starts with %d attempts and %+v", input.State.Retry.Attempts, input.State.Retry.Repeated)
 	}
 	// A restarted worker finds a resource in sync: one read and no PUT.
 	second := newRun(t)
-	input.State.NextTry = time.Date(2026, 1, 2, 3, 0, 10, 0, time.UTC)
+	input.State.Retry.NextTry = time.Date(2026, 1, 2, 3, 0, 10, 0, time.UTC)
 	second.input = input
 	second.start(time.Minute)
 	if second.count("GetResource") != 1 || second.count("PutResource") != 0 {

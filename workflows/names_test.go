@@ -73,12 +73,21 @@ func addActivities(add func(string, ...string)) {
 func fields(of reflect.Type) []string {
 	var names []string
 	for i := range of.NumField() {
-		if of.Field(i).Anonymous { // its fields are flat in JSON
+		if of.Field(i).Anonymous && of.Field(i).Tag == "" { // its fields are flat in JSON
 			names = append(names, fields(of.Field(i).Type)...)
 			continue
 		}
 		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
 		names = append(names, name)
+		group := of.Field(i).Type
+		if group.Kind() == reflect.Pointer {
+			group = group.Elem()
+		}
+		if group.Kind() == reflect.Struct && group.PkgPath() == reflect.TypeFor[workflows.State]().PkgPath() {
+			for _, member := range fields(group) {
+				names = append(names, name+"."+member)
+			}
+		}
 	}
 	return names
 }

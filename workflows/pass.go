@@ -61,7 +61,7 @@ func (p *pass) forced() bool { return p.force != nil && p.force.Force }
 // facts returns what the steps of a pass know of it.
 func (r *reconciler) facts(p *pass) activities.PassFacts {
 	return activities.PassFacts{
-		Generation: p.generation, StatedAt: p.statedAt, Changes: r.state.Changes, Repeated: r.state.Repeated, Mandate: r.mandate(p),
+		Generation: p.generation, StatedAt: p.statedAt, Changes: r.state.Changes, Repeated: r.state.Retry.Repeated, Mandate: r.mandate(p),
 	}
 }
 
@@ -196,7 +196,7 @@ func (r *reconciler) readResource(ctx workflow.Context, p *pass, expect activiti
 
 func (r *reconciler) read(ctx workflow.Context, p *pass, in activities.GetResourceInput) resource.Verdict {
 	var a *activities.Activities
-	in.Target, in.Repeated, in.WithoutBody = p.desired.Target(), r.state.Repeated, r.inDeletion
+	in.Target, in.Repeated, in.WithoutBody = p.desired.Target(), r.state.Retry.Repeated, r.inDeletion
 	in.Deleted, in.PutAt = p.deleted, r.state.putAt(r.state.Delete == nil)
 	got, err := activities.GetResourceResult{}, error(nil)
 	summary, first := "GET "+nameAndVersion(p.desired), r.isFirstRead()

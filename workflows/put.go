@@ -155,7 +155,7 @@ func (r *reconciler) poll(ctx workflow.Context, p *pass, o operation) resource.V
 	polling := pollOptions(cancelable, "wait for the "+o.method+" of "+p.desired.ID.Short(), p.desired.Timeout)
 	result, err := execute(polling, a.PollOperation, activities.PollOperationInput{
 		Target: p.desired.Target(), Token: o.token, RetryAfter: o.retryAfter,
-		Delete: o.method == "DELETE", Expect: o.expect, Repeated: r.state.Repeated,
+		Delete: o.method == "DELETE", Expect: o.expect, Repeated: r.state.Retry.Repeated,
 		Waiters: o.method == "PUT" && !r.state.Once,
 	})
 	p.unawaited = result.Unawaited
@@ -186,7 +186,7 @@ func (r *reconciler) noteOperationEnd(ctx workflow.Context, failed bool) {
 func (r *reconciler) startOperation(ctx workflow.Context, p *pass, method string) {
 	now := workflow.Now(ctx)
 	r.state.Operation, r.state.OperationSince = method, now
-	r.state.WaitingFor, r.state.NextTry = nil, time.Time{}
+	r.state.WaitingFor, r.state.Retry.NextTry = nil, time.Time{}
 	if r.state.Delete != nil {
 		return
 	}

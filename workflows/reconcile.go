@@ -130,7 +130,7 @@ func (r *reconciler) passDue(ctx workflow.Context) bool {
 	if r.state.pauseBlocks() {
 		return false
 	}
-	return r.state.PassRequested || r.timerFired || !r.state.NextTry.IsZero() && !workflow.Now(ctx).Before(r.state.NextTry)
+	return r.state.PassRequested || r.timerFired || !r.state.Retry.NextTry.IsZero() && !workflow.Now(ctx).Before(r.state.Retry.NextTry)
 }
 
 // runPass runs a deletion pass, or a pass of five steps and exports.

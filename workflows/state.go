@@ -60,17 +60,11 @@ type State struct {
 	// Summary is the last one that was written into the memo.
 	Summary *Summary `json:"summary,omitempty"`
 
-	// Pass counts the finished passes, Attempts those since the last Ready and the last
-	// request of a user, FailedPuts
-	// the accepted PUTs since then after which the resource was not Ready, ReadyPasses
-	// the passes that ended Ready.
+	// Pass counts the finished passes, ReadyPasses those that ended Ready.
 	Pass        int64 `json:"pass"`
-	Attempts    int   `json:"attempts,omitempty"`
-	FailedPuts  int   `json:"failedPuts,omitempty"`
 	ReadyPasses int64 `json:"readyPasses,omitempty"`
-	// Repeated is the reason with which the last pass ended early, and the number of
-	// passes in a row that ended with it.
-	Repeated activities.Repeated `json:"repeated,omitzero"`
+	// Retry is how long the resource has not been Ready, and when the next pass starts.
+	Retry Retry `json:"retry,omitzero"`
 
 	// ReadyGeneration is the last generation that was Ready; PutSent is set once a PUT
 	// may have been sent.
@@ -126,13 +120,6 @@ type State struct {
 	Condition    resource.Condition `json:"condition"`
 	WaitingFor   []resource.ID      `json:"waitingFor,omitempty"`
 	WaitingSince time.Time          `json:"waitingSince,omitzero"`
-	// NotReadySince and Overdue have the meaning of those in Status.
-	NotReadySince time.Time `json:"notReadySince,omitzero"`
-	Overdue       bool      `json:"overdue,omitempty"`
-	// NextTry is an absolute time, so that the next run resumes the wait. Waiting is
-	// the summary of its timer.
-	NextTry time.Time `json:"nextTry,omitzero"`
-	Waiting string    `json:"waiting,omitempty"`
 
 	Operation      string                `json:"operation,omitempty"`
 	OperationSince time.Time             `json:"operationSince,omitzero"`
@@ -156,9 +143,9 @@ type State struct {
 // status returns the state as users see it.
 func (s *State) status() *Status {
 	status := &Status{
-		Generation: s.Generation, AppliedBy: s.AppliedBy, Phase: s.Phase, Condition: s.Condition, Pass: s.Pass, Attempts: s.Attempts,
+		Generation: s.Generation, AppliedBy: s.AppliedBy, Phase: s.Phase, Condition: s.Condition, Pass: s.Pass, Attempts: s.Retry.Attempts,
 		WaitingFor: s.WaitingFor, WaitingSince: s.WaitingSince, NextTry: s.nextTry(),
-		NotReadySince: s.NotReadySince, Overdue: s.Overdue,
+		NotReadySince: s.Retry.NotReadySince, Overdue: s.Retry.Overdue,
 		Paused: s.Paused, Deleting: s.Delete != nil, Deleted: s.deleted(),
 		Operation: s.Operation, OperationSince: s.OperationSince,
 		Abortable: s.canAbort(), Cascade: s.Delete != nil && s.Delete.Cascade,
@@ -184,21 +171,7 @@ func (s *State) nextTry() time.Time {
 	if s.pauseBlocks() {
 		return time.Time{}
 	}
-	return s.NextTry
-}
-
-// notReadyFor returns how long the resource has not been Ready; 0 while it is Ready.
-func (s *State) notReadyFor(now time.Time) time.Duration {
-	if s.NotReadySince.IsZero() {
-		return 0
-	}
-	return now.Sub(s.NotReadySince)
-}
-
-// resetRetries forgets the failures so far, for a request of a user.
-func (s *State) resetRetries() {
-	s.Attempts, s.FailedPuts, s.Repeated = 0, 0, activities.Repeated{}
-	s.NotReadySince, s.Overdue = time.Time{}, false
+	return s.Retry.NextTry
 }
 
 // applied reports whether this workflow wrote the resource or found it Ready.
@@ -258,7 +231,7 @@ func (s *State) approveDrops() bool {
 // writeToken returns the name of the write that is due: the same one in all passes until
 // ARM accepted a PUT or the resource was Ready.
 func (s *State) writeToken() string {
-	return fmt.Sprintf("%d.%d.%d", s.Generation, s.ReadyPasses, s.FailedPuts)
+	return fmt.Sprintf("%d.%d.%d", s.Generation, s.ReadyPasses, s.Retry.FailedPuts)
 }
 
 // deleted reports whether a requested deletion is done. Without a deletion the same

@@ -57,7 +57,7 @@ func (r *reconciler) takeBack(ctx workflow.Context, by string) resource.ID {
 	with := s.Delete.From
 	s.Undo = &Undo{By: by, Cascade: s.Delete.Cascade || s.Undo != nil && s.Undo.Cascade}
 	s.Delete, s.DeletionStarted, s.DeleteUnsent = nil, false, false
-	s.resetRetries()
+	s.Retry.reset()
 	s.WaitingFor = nil
 	s.Condition.Set(resource.Condition{
 		Severity: resource.SeverityInfo, Reason: resource.ReasonReconciling, ObservedGeneration: s.Generation,

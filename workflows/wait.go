@@ -46,11 +46,11 @@ func (r *reconciler) nextTimer(ctx workflow.Context) (duration time.Duration, du
 	switch {
 	case r.state.pauseBlocks():
 		return MaxTimer, false, "paused: waiting for resume"
-	case r.state.NextTry.IsZero():
-		return MaxTimer, false, summarize(r.state.Waiting)
+	case r.state.Retry.NextTry.IsZero():
+		return MaxTimer, false, summarize(r.state.Retry.Reason)
 	}
-	remaining := r.state.NextTry.Sub(workflow.Now(ctx))
-	return min(remaining, MaxTimer), remaining <= MaxTimer, summarize(r.state.Waiting)
+	remaining := r.state.Retry.NextTry.Sub(workflow.Now(ctx))
+	return min(remaining, MaxTimer), remaining <= MaxTimer, summarize(r.state.Retry.Reason)
 }
 
 // awaitOrTimer blocks until the condition holds or a timer with a summary fires. It
