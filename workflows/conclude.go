@@ -99,14 +99,14 @@ func (r *reconciler) concludeNotReady(ctx workflow.Context, p *pass, verdict res
 		s.Retry.Attempts++
 	}
 	s.Retry.schedule(now, wait, fmt.Sprintf("%s: %s", verdict.Reason, verdict.Message), s.WaitingFor)
-	r.setPhase(ctx, phaseOf(verdict, class, s.Delete != nil), verdict.Reason)
+	r.setPhase(ctx, phaseOf(verdict, class, s.Deletion != nil), verdict.Reason)
 }
 
 // retryClass returns the class of the verdict, or very slow where the verdict alone does
 // not decide: a deletion never becomes fatal, and repeated PUTs that fail are expensive.
 func (s *State) retryClass(p *pass, verdict resource.Verdict) resource.RetryClass {
 	switch {
-	case s.Delete != nil && verdict.Class == resource.RetryNone:
+	case s.Deletion != nil && verdict.Class == resource.RetryNone:
 		return resource.RetryVerySlow
 	case p.put && s.Retry.FailedPuts >= putsBeforeVerySlow && verdict.Class != resource.RetryNone:
 		return resource.RetryVerySlow
@@ -195,7 +195,7 @@ func (r *reconciler) interrupt(ctx workflow.Context, p *pass, step string) {
 	switch {
 	case r.state.pauseBlocks():
 		message = "stopped after " + step + " by a pause; resume starts the next pass"
-	case r.state.Delete == nil:
+	case r.state.Deletion == nil:
 		message = "stopped after " + step + ": a new spec was applied"
 	}
 	r.state.Condition.Set(resource.Condition{

@@ -12,6 +12,25 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
+// Deletion is a deletion that was requested.
+type Deletion struct {
+	DeleteInput `json:"request"`
+	Stage       DeletionStage `json:"stage"`
+	// Purge is set once ARM accepted the DELETE of a resource whose manifest states a
+	// purge, until that is done.
+	Purge *Purge `json:"purge,omitempty"`
+}
+
+// DeletionStage is how far a deletion is.
+type DeletionStage string
+
+// The stages: no pass has begun, a pass has begun, and ARM may have accepted a DELETE.
+const (
+	DeletionRequested DeletionStage = "requested"
+	DeletionStarted   DeletionStage = "started"
+	DeletionSent      DeletionStage = "sent"
+)
+
 // deletePass tries to delete the resource. A blocked or refused deletion is retried
 // forever: it never becomes fatal.
 func (r *reconciler) deletePass(ctx workflow.Context) {
@@ -21,8 +40,8 @@ func (r *reconciler) deletePass(ctx workflow.Context) {
 		r.finishDeletion(ctx, resource.ReasonDetached, "no longer managed; the resource stays in Azure (policy "+string(policy)+")")
 		return
 	}
-	if !r.state.DeletionStarted {
-		r.state.DeletionStarted = true
+	if r.state.Deletion.Stage == DeletionRequested {
+		r.state.Deletion.Stage = DeletionStarted
 		r.state.Condition.Set(resource.Condition{
 			Severity: resource.SeverityInfo, Reason: resource.ReasonDeleting, ObservedGeneration: p.generation,
 			Message: "deletion in progress",
@@ -43,7 +62,7 @@ func (r *reconciler) deletePass(ctx workflow.Context) {
 func (r *reconciler) checkDependents(ctx workflow.Context, p *pass) resource.Verdict {
 	var a *activities.Activities
 	result, err := execute(requestOptions(ctx, "find dependents of "+p.desired.ID.Short()), a.CheckDependents, activities.CheckDependentsInput{
-		ID: p.desired.ID, Needs: p.desired.Needs(), Cascade: r.state.Delete.Cascade, By: r.state.Delete.By, WithData: r.state.Delete.WithData,
+		ID: p.desired.ID, Needs: p.desired.Needs(), Cascade: r.state.Deletion.Cascade, By: r.state.Deletion.By, WithData: r.state.Deletion.WithData,
 		StatedAt: r.state.StatedAt, Order: r.order(),
 	})
 	p.overdueAfter = result.OverdueAfter
@@ -106,8 +125,8 @@ func (r *reconciler) getForDelete(ctx workflow.Context, p *pass) resource.Verdic
 func (r *reconciler) checkContents(ctx workflow.Context, p *pass) resource.Verdict {
 	var a *activities.Activities
 	result, err := executeRead(requestOptions(ctx, "list the contents of "+p.desired.ID.Short()), r, a.CheckContents, contents.Request{
-		ID: p.desired.ID, APIVersion: p.desired.APIVersion, Credential: p.desired.Credential, Cascade: r.state.Delete.Cascade, By: r.state.Delete.By,
-		Stated: p.desired.Body, EndScope: r.state.Delete.EndScope, WithData: r.state.Delete.WithData,
+		ID: p.desired.ID, APIVersion: p.desired.APIVersion, Credential: p.desired.Credential, Cascade: r.state.Deletion.Cascade, By: r.state.Deletion.By,
+		Stated: p.desired.Body, EndScope: r.state.Deletion.EndScope, WithData: r.state.Deletion.WithData,
 	})
 	p.turn = result.Turn
 	return verdictOf(result.Verdict, err)
@@ -148,11 +167,19 @@ type Purge struct {
 	Sent  bool      `json:"sent,omitempty"`
 }
 
+// purge returns the purge that belongs to the deletion, nil for none.
+func (r *reconciler) purge() *Purge {
+	if r.isTakenBack() {
+		return nil
+	}
+	return r.state.Deletion.Purge
+}
+
 // purgeAndFinish ends the deletion of an absent resource. Where ARM accepted the DELETE
 // and the manifest states a purge, it purges first what Azure keeps of the resource. What
 // disappeared without a DELETE is never purged.
 func (r *reconciler) purgeAndFinish(ctx workflow.Context, p *pass, message string) resource.Verdict {
-	if purge := r.state.Purge; purge != nil && !r.isTakenBack() {
+	if purge := r.purge(); purge != nil {
 		if purge.Since.IsZero() {
 			purge.Since = workflow.Now(ctx)
 		}
@@ -167,7 +194,7 @@ func (r *reconciler) purgeAndFinish(ctx workflow.Context, p *pass, message strin
 		}
 		r.logDecision(ctx, p, "PurgeResource", verdict)
 		message += "; " + verdict.Message
-		r.state.Purge = nil
+		r.state.Deletion.Purge = nil
 	}
 	r.finishDeletion(ctx, resource.ReasonDeleted, message)
 	return resource.Verdict{}
@@ -176,14 +203,15 @@ func (r *reconciler) purgeAndFinish(ctx workflow.Context, p *pass, message strin
 // deleteAndPoll sends the DELETE and waits for its operation.
 func (r *reconciler) deleteAndPoll(ctx workflow.Context, p *pass) resource.Verdict {
 	var a *activities.Activities
-	unsent := r.state.DeleteUnsent
-	r.state.DeleteUnsent, r.deleteRuns = false, unsent
+	deletion := r.state.Deletion
+	before := deletion.Stage
+	deletion.Stage, r.deleteRuns = DeletionSent, before != DeletionSent
 	result, err := execute(requestOptions(ctx, "DELETE "+nameAndVersion(p.desired)), a.DeleteResource, activities.DeleteResourceInput{
 		Desired: p.desired, PassFacts: r.writeFacts(p), SignedDeletion: r.signedDeletion(p), ETag: p.got.ETag,
 	})
 	r.deleteRuns = false
 	if err == nil && result.Unsent {
-		r.state.DeleteUnsent = unsent
+		deletion.Stage = before
 	}
 	verdict := verdictOf(result.Verdict, err)
 	if verdict.Stops() || ctx.Err() != nil {
@@ -192,7 +220,7 @@ func (r *reconciler) deleteAndPoll(ctx workflow.Context, p *pass) resource.Verdi
 	r.logDecision(ctx, p, "DeleteResource", verdict)
 	p.deleted = result.Accepted
 	if result.Accepted && p.desired.Deletion.Purge {
-		r.state.Purge = &Purge{}
+		deletion.Purge = &Purge{}
 	}
 	if result.Done {
 		return verdict

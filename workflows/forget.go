@@ -32,12 +32,12 @@ func (r *reconciler) forget(ctx workflow.Context, in ForgetInput) (ForgetResult,
 // requested and has not sent is taken back, because its owner no longer waits for it.
 func (r *reconciler) endManagement(ctx workflow.Context) {
 	s, now := r.state, workflow.Now(ctx)
-	cascade := s.Delete != nil && s.Delete.Cascade || s.Undo != nil && s.Undo.Cascade
+	cascade := s.Deletion != nil && s.Deletion.Cascade || s.Undo != nil && s.Undo.Cascade
 	message := "no longer managed; it was left as it is in Azure (forget " + attribution(PauseInput(*s.Forget)) + ")"
-	if s.Delete != nil && !s.DeleteUnsent {
+	if s.Deletion != nil && s.Deletion.Stage == DeletionSent {
 		message = "no longer managed (forget " + attribution(PauseInput(*s.Forget)) + "); a DELETE may have been sent before, so Azure may still delete it"
 	}
-	s.Delete, s.DeletionStarted, s.DeleteUnsent, s.Undo, s.Purge = nil, false, false, nil, nil
+	s.Deletion, s.Undo = nil, nil
 	s.Condition.Set(resource.Condition{
 		Severity: resource.SeverityInfo, Reason: resource.ReasonDetached, Message: message, ObservedGeneration: s.Generation,
 	}, now)

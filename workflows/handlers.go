@@ -62,7 +62,7 @@ func (r *reconciler) validateApply(ctx workflow.Context, in ApplyInput) error {
 		return refused(RefusedDeleting, "the management of %s is ending: apply again in a moment", r.state.Desired.ID.Short())
 	case r.deleteRuns:
 		return refused(RefusedRunning, "%s is being deleted, and a DELETE runs: apply again in some seconds, which takes the deletion back if Azure accepts none", r.state.Desired.ID.Short())
-	case r.state.Delete != nil && !r.state.canAbort():
+	case r.state.Deletion != nil && !r.state.canAbort():
 		return refused(RefusedDeleting, "%s is being deleted, and Azure may have accepted the DELETE: wait until it is deleted, then apply again", r.state.Desired.ID.Short())
 	case in.Once && r.state.Desired != nil && !r.state.Once:
 		return refused(RefusedOnce, "%s is managed already, and --once would end that: apply it without --once", r.state.Desired.ID.Short())
@@ -83,7 +83,7 @@ func (r *reconciler) validateApply(ctx workflow.Context, in ApplyInput) error {
 func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, error) {
 	changed := r.state.Desired == nil || !equalSpecs(*r.state.Desired, in.Desired)
 	result := ApplyResult{Changed: changed}
-	if r.state.Delete != nil {
+	if r.state.Deletion != nil {
 		result.TakenBack, result.DeletedWith = true, r.takeBack(ctx, in.By)
 	}
 	r.state.Once, r.state.StatedAt = in.Once, workflow.Now(ctx)
@@ -222,15 +222,13 @@ func validateProtection(desired resource.Desired) error {
 }
 
 func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult, error) {
-	earlier := r.state.Delete
+	earlier := r.state.Deletion
 	changed := earlier == nil
 	if in.From.IsZero() {
 		in.StatedAt = workflow.Now(ctx)
 	}
-	if changed {
-		r.state.DeleteUnsent = true
-	} else {
-		in.join(*earlier)
+	if !changed {
+		in.join(earlier.DeleteInput)
 	}
 	widened := changed || in.Cascade != earlier.Cascade || in.EndScope != earlier.EndScope || in.APIVersion != earlier.APIVersion
 	if widened {
@@ -245,7 +243,11 @@ func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult,
 	if !noted {
 		in.Request = earlier.Request
 	}
-	r.state.Delete = &in
+	if changed {
+		r.state.Deletion = &Deletion{DeleteInput: in, Stage: DeletionRequested}
+	} else {
+		earlier.DeleteInput = in
+	}
 	if in.StatedAt.After(r.state.StatedAt) {
 		r.state.StatedAt = in.StatedAt
 	}

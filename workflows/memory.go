@@ -6,7 +6,7 @@ import "github.com/armature-io/armature/activities"
 func (r *reconciler) recollect() (activities.WorkflowMemory, error) {
 	s := r.state
 	memory := activities.WorkflowMemory{
-		Generation: s.Generation, Paused: s.Paused, Deleting: s.Delete != nil,
+		Generation: s.Generation, Paused: s.Paused, Deleting: s.Deletion != nil,
 		Applied: s.applied(), Existed: s.existed(), Memory: s.Memory,
 		Identity: s.Identity, Desired: s.Desired,
 	}

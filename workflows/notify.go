@@ -45,7 +45,7 @@ func (r *reconciler) announce(ctx workflow.Context, p *pass) {
 		now.Exists, now.State = p.got.Exists, p.got.State
 		r.state.Leaf = p.got.Leaf
 	}
-	now.Released = r.state.Delete != nil && r.state.Condition.Reason == resource.ReasonWaitingForOwnerDelete
+	now.Released = r.state.Deletion != nil && r.state.Condition.Reason == resource.ReasonWaitingForOwnerDelete
 	r.state.Announced = now
 	if now.Released && !before.Released {
 		r.notifyDependents(ctx, activities.WakeDependentsInput{State: stateReleased, Needed: r.state.Desired.Needs(), Once: true})

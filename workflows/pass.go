@@ -113,8 +113,8 @@ func (r *reconciler) newPass() *pass {
 		p.requestedAt = r.state.AskedAt
 		r.state.Asked, r.state.AskedAt, r.state.Refusal = false, time.Time{}, nil
 	}
-	if r.state.Delete != nil && r.state.Delete.APIVersion != "" {
-		p.specVersion, p.desired.APIVersion = p.desired.APIVersion, r.state.Delete.APIVersion
+	if r.state.Deletion != nil && r.state.Deletion.APIVersion != "" {
+		p.specVersion, p.desired.APIVersion = p.desired.APIVersion, r.state.Deletion.APIVersion
 	}
 	return p
 }
@@ -132,7 +132,7 @@ func (r *reconciler) masked() resource.Desired {
 // of one, a forget or a cancellation came meanwhile: a running operation finishes, no
 // further step starts. A step that only reads is canceled then, also by a new spec.
 func (r *reconciler) runSteps(ctx workflow.Context, p *pass, steps []step) {
-	deleting := r.state.Delete != nil
+	deleting := r.state.Deletion != nil
 	var verdict resource.Verdict
 	for i, step := range steps {
 		r.receiveWakes(ctx)
@@ -140,7 +140,7 @@ func (r *reconciler) runSteps(ctx workflow.Context, p *pass, steps []step) {
 		if ctx.Err() != nil || r.state.Forget != nil {
 			return
 		}
-		if deleting && r.state.Delete == nil {
+		if deleting && r.state.Deletion == nil {
 			r.state.Pass = p.number
 			r.announce(ctx, p)
 			return
@@ -153,7 +153,7 @@ func (r *reconciler) runSteps(ctx workflow.Context, p *pass, steps []step) {
 		if i == len(steps)-1 || verdict.Stops() || r.state.deleted() {
 			break
 		}
-		if !deleting && (r.state.Paused || r.state.Delete != nil) {
+		if !deleting && (r.state.Paused || r.state.Deletion != nil) {
 			r.interrupt(ctx, p, step.name)
 			return
 		}
@@ -197,7 +197,7 @@ func (r *reconciler) readResource(ctx workflow.Context, p *pass, expect activiti
 func (r *reconciler) read(ctx workflow.Context, p *pass, in activities.GetResourceInput) resource.Verdict {
 	var a *activities.Activities
 	in.Target, in.Repeated, in.WithoutBody = p.desired.Target(), r.state.Retry.Repeated, r.inDeletion
-	in.Deleted, in.PutAt = p.deleted, r.state.putAt(r.state.Delete == nil)
+	in.Deleted, in.PutAt = p.deleted, r.state.putAt(r.state.Deletion == nil)
 	got, err := activities.GetResourceResult{}, error(nil)
 	summary, first := "GET "+nameAndVersion(p.desired), r.isFirstRead()
 	if first {
@@ -219,7 +219,7 @@ func (r *reconciler) read(ctx workflow.Context, p *pass, in activities.GetResour
 // the workflow task. Of all passes, that of a creation has the most tasks.
 func (r *reconciler) isFirstRead() bool {
 	s := r.state
-	return s.Delete == nil && !s.Seen && !s.PutSent && !s.existed() && len(s.Identity) == 0
+	return s.Deletion == nil && !s.Seen && !s.PutSent && !s.existed() && len(s.Identity) == 0
 }
 
 // noteRead records that the resource exists. An approval to recreate it is then used up.

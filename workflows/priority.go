@@ -17,7 +17,7 @@ const (
 // is not Ready, and nothing waits for a routine look at a Ready resource.
 func (s *State) priority() temporal.Priority {
 	switch {
-	case s.Asked || s.Delete != nil:
+	case s.Asked || s.Deletion != nil:
 		return temporal.Priority{PriorityKey: PriorityUser}
 	case s.PassRequested || s.Phase != PhaseReady:
 		return temporal.Priority{PriorityKey: priorityChange}

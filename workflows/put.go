@@ -187,7 +187,7 @@ func (r *reconciler) startOperation(ctx workflow.Context, p *pass, method string
 	now := workflow.Now(ctx)
 	r.state.Operation, r.state.OperationSince = method, now
 	r.state.WaitingFor, r.state.Retry.NextTry = nil, time.Time{}
-	if r.state.Delete != nil {
+	if r.state.Deletion != nil {
 		return
 	}
 	if !r.state.Condition.Ready {

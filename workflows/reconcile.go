@@ -141,7 +141,7 @@ func (r *reconciler) runPass(ctx workflow.Context) {
 	r.inPass, r.passSince, r.interrupted = true, workflow.Now(ctx), false
 	ctx, trace := r.beginTrace(ctx, requested)
 	r.state.dropOldChanges(workflow.Now(ctx))
-	if r.inDeletion = r.state.Delete != nil; r.inDeletion {
+	if r.inDeletion = r.state.Deletion != nil; r.inDeletion {
 		r.deletePass(ctx)
 	} else {
 		r.state.restartBackoff()
@@ -160,7 +160,7 @@ func (r *reconciler) finished() (bool, error) {
 	switch {
 	case r.state.deleted():
 		return true, nil
-	case !r.state.Once || r.state.PassRequested || r.state.Paused || r.state.Delete != nil:
+	case !r.state.Once || r.state.PassRequested || r.state.Paused || r.state.Deletion != nil:
 		return false, nil
 	case r.state.Condition.Ready:
 		return true, nil

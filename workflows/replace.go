@@ -59,5 +59,5 @@ func (r *reconciler) replace(ctx workflow.Context, p *pass, refusal resource.Ver
 // deletion, pause or new spec came meanwhile.
 func (r *reconciler) mayReplace(ctx workflow.Context, p *pass) bool {
 	s := r.state
-	return ctx.Err() == nil && s.Forget == nil && s.Delete == nil && !s.Paused && s.Generation == p.generation
+	return ctx.Err() == nil && s.Forget == nil && s.Deletion == nil && !s.Paused && s.Generation == p.generation
 }

@@ -125,8 +125,8 @@ func (r *reconciler) writeCause(p *pass) *activities.Cause {
 		Differences: p.pre.Differences, More: p.pre.More,
 	}
 	switch {
-	case r.state.Delete != nil:
-		cause.By, cause.Request, cause.Reason = r.state.Delete.By, r.state.Delete.Request, resource.ReasonDeleting
+	case r.state.Deletion != nil:
+		cause.By, cause.Request, cause.Reason = r.state.Deletion.By, r.state.Deletion.Request, resource.ReasonDeleting
 	case p.forced():
 		cause.By, cause.Request, cause.Message = p.force.By, p.force.Request, strings.TrimSuffix("forced: "+p.force.Reason+"; "+cause.Message, "; ")
 	case r.mandate(p).Unrequested():

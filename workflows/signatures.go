@@ -49,10 +49,10 @@ func (r *reconciler) renewSignature(next resource.Desired) bool {
 
 // order returns the signed request of the deletion, nil for none.
 func (r *reconciler) order() *resource.DeletionOrder {
-	if r.state.Delete == nil {
+	if r.state.Deletion == nil {
 		return nil
 	}
-	return r.state.Delete.Order
+	return r.state.Deletion.Order
 }
 
 // signedDeletion returns the request on which a DELETE of the pass rests.

@@ -27,24 +27,15 @@ type State struct {
 	// ChangedAt is when Desired became Generation.
 	ChangedAt time.Time `json:"changedAt,omitzero"`
 	// StatedAt is when a user last stated Desired or Delete. A repeated apply counts too.
-	StatedAt time.Time    `json:"statedAt,omitzero"`
-	Once     bool         `json:"once,omitempty"`
-	Paused   bool         `json:"paused,omitempty"`
-	Delete   *DeleteInput `json:"delete,omitempty"`
-
-	// DeletionStarted is set by the first pass of a deletion.
-	DeletionStarted bool `json:"deletionStarted,omitempty"`
-
-	// DeleteUnsent is set from the request of a deletion until ARM may have accepted a
-	// DELETE.
-	DeleteUnsent bool `json:"deleteUnsent,omitempty"`
+	StatedAt time.Time `json:"statedAt,omitzero"`
+	Once     bool      `json:"once,omitempty"`
+	Paused   bool      `json:"paused,omitempty"`
+	// Deletion is nil unless the resource is being deleted.
+	Deletion *Deletion `json:"deletion,omitempty"`
 	// Audits is set while the workers keep an audit trail, as the last pass reported.
 	Audits bool `json:"audits,omitempty"`
 	requestQueue
 
-	// Purge is set once ARM accepted the DELETE of a resource whose manifest states a
-	// purge, until that is done.
-	Purge *Purge `json:"purge,omitempty"`
 	// Undo is what is left to do after a deletion was taken back.
 	Undo *Undo `json:"undo,omitempty"`
 	// Forget ends the management.
@@ -146,9 +137,9 @@ func (s *State) status() *Status {
 		Generation: s.Generation, AppliedBy: s.AppliedBy, Phase: s.Phase, Condition: s.Condition, Pass: s.Pass, Attempts: s.Retry.Attempts,
 		WaitingFor: s.WaitingFor, WaitingSince: s.WaitingSince, NextTry: s.nextTry(),
 		NotReadySince: s.Retry.NotReadySince, Overdue: s.Retry.Overdue,
-		Paused: s.Paused, Deleting: s.Delete != nil, Deleted: s.deleted(),
+		Paused: s.Paused, Deleting: s.Deletion != nil, Deleted: s.deleted(),
 		Operation: s.Operation, OperationSince: s.OperationSince,
-		Abortable: s.canAbort(), Cascade: s.Delete != nil && s.Delete.Cascade,
+		Abortable: s.canAbort(), Cascade: s.Deletion != nil && s.Deletion.Cascade,
 		Kept: s.Kept, Exports: s.exports(),
 		Differences: s.Differences, DifferencesAt: s.DifferencesAt, Decisions: s.Decisions,
 	}
@@ -164,7 +155,7 @@ func (s *State) status() *Status {
 }
 
 // pauseBlocks reports whether a pause prevents passes. A deletion runs while paused.
-func (s *State) pauseBlocks() bool { return s.Paused && s.Delete == nil }
+func (s *State) pauseBlocks() bool { return s.Paused && s.Deletion == nil }
 
 // nextTry returns when the next pass starts by itself; zero means only on a message.
 func (s *State) nextTry() time.Time {
@@ -237,7 +228,7 @@ func (s *State) writeToken() string {
 // deleted reports whether a requested deletion is done. Without a deletion the same
 // reason may come from ARM or from an extension, and ends nothing.
 func (s *State) deleted() bool {
-	return s.Delete != nil && (s.Condition.Reason == resource.ReasonDeleted || s.Condition.Reason == resource.ReasonDetached)
+	return s.Deletion != nil && (s.Condition.Reason == resource.ReasonDeleted || s.Condition.Reason == resource.ReasonDetached)
 }
 
 // addDecision appends a decision. One that repeats the last only increases its count.

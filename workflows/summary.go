@@ -34,7 +34,7 @@ type Summary struct {
 func (s *State) summary() Summary {
 	summary := Summary{
 		Phase: s.Phase, Condition: s.Condition, Generation: s.Generation,
-		Paused: s.Paused, Deleting: s.Delete != nil, Overdue: s.Retry.Overdue,
+		Paused: s.Paused, Deleting: s.Deletion != nil, Overdue: s.Retry.Overdue,
 	}
 	summary.Condition.Message = text.Cut(s.Condition.Message, maxSummaryMessage)
 	if !s.Condition.Ready {

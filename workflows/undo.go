@@ -17,11 +17,13 @@ type Undo struct {
 }
 
 // canAbort reports whether the deletion can be taken back: ARM has accepted no DELETE.
-func (s *State) canAbort() bool { return s.Delete != nil && s.DeleteUnsent && !s.deleted() }
+func (s *State) canAbort() bool {
+	return s.Deletion != nil && s.Deletion.Stage != DeletionSent && !s.deleted()
+}
 
 // isTakenBack reports whether a deletion pass is to stop: its deletion was taken back, or
 // the management ends.
-func (r *reconciler) isTakenBack() bool { return r.state.Delete == nil || r.state.Forget != nil }
+func (r *reconciler) isTakenBack() bool { return r.state.Deletion == nil || r.state.Forget != nil }
 
 func (r *reconciler) validateAbort(in AbortInput) error {
 	if err := r.validateManaged(); err != nil {
@@ -29,9 +31,9 @@ func (r *reconciler) validateAbort(in AbortInput) error {
 	}
 	name := r.state.Desired.ID.Short()
 	switch {
-	case r.state.Delete == nil:
+	case r.state.Deletion == nil:
 		return refused(RefusedNotDeleted, "%s is not being deleted", name)
-	case !in.From.IsZero() && !r.state.Delete.From.Equal(in.From):
+	case !in.From.IsZero() && !r.state.Deletion.From.Equal(in.From):
 		return refused(RefusedNotDeleted, "the deletion of %s was not requested with that of %s", name, in.From.Short())
 	case r.deleteRuns:
 		return refused(RefusedRunning, "the deletion of %s cannot be taken back while a DELETE runs: repeat the command in some seconds, it works if Azure accepts none", name)
@@ -54,9 +56,9 @@ func (r *reconciler) abort(ctx workflow.Context, in AbortInput) (AbortResult, er
 // requested it.
 func (r *reconciler) takeBack(ctx workflow.Context, by string) resource.ID {
 	s := r.state
-	with := s.Delete.From
-	s.Undo = &Undo{By: by, Cascade: s.Delete.Cascade || s.Undo != nil && s.Undo.Cascade}
-	s.Delete, s.DeletionStarted, s.DeleteUnsent = nil, false, false
+	with := s.Deletion.From
+	s.Undo = &Undo{By: by, Cascade: s.Deletion.Cascade || s.Undo != nil && s.Undo.Cascade}
+	s.Deletion = nil
 	s.Retry.reset()
 	s.WaitingFor = nil
 	s.Condition.Set(resource.Condition{

@@ -36,7 +36,7 @@ func (r *reconciler) wake(ctx workflow.Context, in WakeInput) {
 		return
 	}
 	r.state.BlockedBy = slices.DeleteFunc(slices.Clone(r.state.BlockedBy), in.ID.Equal)
-	if r.state.Phase == PhaseReady && r.state.Delete == nil && !r.inPass {
+	if r.state.Phase == PhaseReady && r.state.Deletion == nil && !r.inPass {
 		return
 	}
 	r.state.noteRequest(WakeSignal, from)

@@ -18,8 +18,8 @@ func (r *historyReader) readStart(event *historypb.HistoryEvent) {
 		return
 	}
 	r.appliedBy = in.State.AppliedBy
-	if in.State.Delete != nil {
-		r.deletedBy = in.State.Delete.By
+	if in.State.Deletion != nil {
+		r.deletedBy = in.State.Deletion.By
 	}
 	r.fill(in.State.Desired.ID, in.State.Desired.APIVersion)
 }
