@@ -3,7 +3,6 @@ package workflows
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/armature-io/armature/resource"
@@ -48,7 +47,7 @@ func (r *reconciler) conclude(ctx workflow.Context, p *pass, verdict resource.Ve
 func (r *reconciler) concludeReady(ctx workflow.Context, p *pass, verdict resource.Verdict) {
 	s, now := r.state, workflow.Now(ctx)
 	s.Retry.reset()
-	s.WaitingFor = nil
+	s.Wait.For = nil
 	s.PutUnknown, s.DropsApproved, s.Refusal, s.OperationRefusal = false, false, nil, nil
 	s.ReadyPasses++
 	r.countReady(ctx, p)
@@ -81,11 +80,7 @@ func (r *reconciler) concludeNotReady(ctx workflow.Context, p *pass, verdict res
 		r.reportOverdue(ctx, p, verdict, now)
 	}
 	s.Retry.fail(now, verdict, overdue)
-	newBlocker := !slices.Equal(waitingKeys(s.WaitingFor), waitingKeys(verdict.WaitingFor))
-	if newBlocker {
-		s.WaitingSince = now
-	}
-	s.WaitingFor = verdict.WaitingFor
+	newBlocker := s.Wait.begin(verdict.WaitingFor, now)
 	s.Condition.Set(resource.Condition{
 		Severity: severityOf(verdict, class, overdue), Reason: verdict.Reason, Message: verdict.Text(), ObservedGeneration: p.generation,
 		Actor: actorOf(verdict, class), Origin: verdict.Origin,
@@ -98,7 +93,7 @@ func (r *reconciler) concludeNotReady(ctx workflow.Context, p *pass, verdict res
 	if counts {
 		s.Retry.Attempts++
 	}
-	s.Retry.schedule(now, wait, fmt.Sprintf("%s: %s", verdict.Reason, verdict.Message), s.WaitingFor)
+	s.Retry.schedule(now, wait, fmt.Sprintf("%s: %s", verdict.Reason, verdict.Message), s.Wait.For)
 	r.setPhase(ctx, phaseOf(verdict, class, s.Deletion != nil), verdict.Reason)
 }
 

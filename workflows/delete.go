@@ -237,7 +237,7 @@ func (r *reconciler) finishDeletion(ctx workflow.Context, reason resource.Reason
 	r.state.Condition.Set(resource.Condition{
 		Severity: resource.SeverityInfo, Reason: reason, Message: message, ObservedGeneration: r.state.Generation,
 	}, now)
-	r.state.Retry.NextTry, r.state.WaitingFor = now, nil
+	r.state.Retry.NextTry, r.state.Wait.For = now, nil
 	r.setPhase(ctx, PhaseDeleting, reason)
 	r.leaveQueue(ctx)
 	r.notifyDependents(ctx, activities.WakeDependentsInput{State: stateDeleted, Needed: r.state.Desired.Needs(), Once: true})

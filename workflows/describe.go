@@ -32,12 +32,12 @@ func (r *reconciler) describe(ctx workflow.Context) {
 	if origin := s.Condition.Origin; origin != "" {
 		fmt.Fprintf(&b, "| decided by | %s |\n", plain(origin))
 	}
-	for i, id := range s.WaitingFor {
+	for i, id := range s.Wait.For {
 		if i == maxShownWaiting {
-			fmt.Fprintf(&b, "| | and %d more |\n", len(s.WaitingFor)-i)
+			fmt.Fprintf(&b, "| | and %d more |\n", len(s.Wait.For)-i)
 			break
 		}
-		fmt.Fprintf(&b, "| waiting for | %s (%s) since %s |\n", plain(id.Short()), plain(id.Type()), text.Time(s.WaitingSince))
+		fmt.Fprintf(&b, "| waiting for | %s (%s) since %s |\n", plain(id.Short()), plain(id.Type()), text.Time(s.Wait.Since))
 	}
 	if s.Operation != "" {
 		fmt.Fprintf(&b, "| operation | %s since %s |\n", plain(s.Operation), text.Time(s.OperationSince))

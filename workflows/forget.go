@@ -41,7 +41,7 @@ func (r *reconciler) endManagement(ctx workflow.Context) {
 	s.Condition.Set(resource.Condition{
 		Severity: resource.SeverityInfo, Reason: resource.ReasonDetached, Message: message, ObservedGeneration: s.Generation,
 	}, now)
-	s.Retry.NextTry, s.WaitingFor = now, nil
+	s.Retry.NextTry, s.Wait.For = now, nil
 	r.setPhase(ctx, PhaseDeleting, resource.ReasonDetached)
 	r.leaveQueue(ctx)
 	if cascade {

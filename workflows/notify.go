@@ -89,7 +89,7 @@ func changedState(before, now Announced, put bool) string {
 // free now and that no workflow announces: an operation of another tool ended. This run
 // knows the change already.
 func (r *reconciler) announceFreed(ctx workflow.Context, freed []resource.ID) {
-	r.state.BlockedBy = nil
+	r.state.Wait.BlockedBy = nil
 	for _, id := range freed {
 		r.state.noteChange(activities.Change{ID: id, State: stateFree, At: workflow.Now(ctx)})
 		r.notifyDependents(ctx, activities.WakeDependentsInput{ID: id, State: stateFree, Once: r.state.Once})

@@ -169,7 +169,7 @@ func (r *reconciler) checkOwner(ctx workflow.Context, p *pass) resource.Verdict 
 	var a *activities.Activities
 	checking := checkOptions(ctx, fmt.Sprintf("owner of %s, pass %d", p.desired.ID.Short(), p.number))
 	result, err := executeLocal(checking, a.CheckOwner, activities.CheckOwnerInput{
-		Desired: p.desired, PassFacts: r.facts(p), BlockedBy: r.state.BlockedBy,
+		Desired: p.desired, PassFacts: r.facts(p), BlockedBy: r.state.Wait.BlockedBy,
 	})
 	p.overdueAfter = result.OverdueAfter
 	if err == nil {
@@ -180,7 +180,7 @@ func (r *reconciler) checkOwner(ctx workflow.Context, p *pass) resource.Verdict 
 	case !verdict.Stops():
 		r.announceFreed(ctx, result.Freed)
 	case len(verdict.WaitingFor) > 0:
-		r.state.BlockedBy = verdict.WaitingFor
+		r.state.Wait.BlockedBy = verdict.WaitingFor
 	}
 	return verdict
 }

@@ -186,7 +186,7 @@ func (r *reconciler) noteOperationEnd(ctx workflow.Context, failed bool) {
 func (r *reconciler) startOperation(ctx workflow.Context, p *pass, method string) {
 	now := workflow.Now(ctx)
 	r.state.Operation, r.state.OperationSince = method, now
-	r.state.WaitingFor, r.state.Retry.NextTry = nil, time.Time{}
+	r.state.Wait.For, r.state.Retry.NextTry = nil, time.Time{}
 	if r.state.Deletion != nil {
 		return
 	}

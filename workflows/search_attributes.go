@@ -86,7 +86,7 @@ func IdentityAttributes(desired resource.Desired) temporal.SearchAttributes {
 // it on every Ready of the holder would wake the whole queue.
 func (r *reconciler) setPhase(ctx workflow.Context, phase Phase, reason resource.Reason) {
 	r.state.Phase = phase
-	waitingFor := r.state.WaitingFor
+	waitingFor := r.state.Wait.For
 	if reason == resource.ReasonWaitingForSibling {
 		waitingFor = nil
 	}

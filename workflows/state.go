@@ -97,20 +97,15 @@ type State struct {
 	// Changes are the changes of other resources that the run was notified of, oldest
 	// first: readings from before them are too old.
 	Changes []activities.Change `json:"changes,omitempty"`
-	// BlockedBy are the resources for which the owner check blocked last, without those
-	// that the run was notified of since.
-	BlockedBy []resource.ID `json:"blockedBy,omitempty"`
+	// Wait is what the resource waits for.
+	Wait Wait `json:"wait,omitzero"`
 	// Announced is the state that was last sent to dependents. Leaf is set when a
 	// resource of the type never has dependents.
 	Announced Announced `json:"announced"`
 	Leaf      bool      `json:"leaf,omitempty"`
-	// QueueParent is the parent in whose queue for a turn the resource waits.
-	QueueParent resource.ID `json:"queueParent,omitzero"`
 
-	Phase        Phase              `json:"phase"`
-	Condition    resource.Condition `json:"condition"`
-	WaitingFor   []resource.ID      `json:"waitingFor,omitempty"`
-	WaitingSince time.Time          `json:"waitingSince,omitzero"`
+	Phase     Phase              `json:"phase"`
+	Condition resource.Condition `json:"condition"`
 
 	Operation      string                `json:"operation,omitempty"`
 	OperationSince time.Time             `json:"operationSince,omitzero"`
@@ -135,7 +130,7 @@ type State struct {
 func (s *State) status() *Status {
 	status := &Status{
 		Generation: s.Generation, AppliedBy: s.AppliedBy, Phase: s.Phase, Condition: s.Condition, Pass: s.Pass, Attempts: s.Retry.Attempts,
-		WaitingFor: s.WaitingFor, WaitingSince: s.WaitingSince, NextTry: s.nextTry(),
+		WaitingFor: s.Wait.For, WaitingSince: s.Wait.Since, NextTry: s.nextTry(),
 		NotReadySince: s.Retry.NotReadySince, Overdue: s.Retry.Overdue,
 		Paused: s.Paused, Deleting: s.Deletion != nil, Deleted: s.deleted(),
 		Operation: s.Operation, OperationSince: s.OperationSince,

@@ -16,21 +16,21 @@ func (r *reconciler) takeTurn(ctx workflow.Context, p *pass, parent resource.ID)
 	requesting := requestOptions(ctx, "request the turn of "+p.desired.ID.Short()+" in "+parent.Short())
 	result, err := executeRead(requesting, r, a.TakeTurn, activities.TakeTurnInput{Turn: r.turn(ctx, parent)})
 	verdict := verdictOf(result.Verdict, err)
-	r.state.QueueParent = resource.ID{}
+	r.state.Wait.QueueParent = resource.ID{}
 	switch {
 	case ctx.Err() != nil:
 		// The request may still be granted: a run that ends must not stay in the queue.
 		r.endTurn(ctx, parent)
 	case verdict.Stops():
-		r.state.QueueParent = parent
+		r.state.Wait.QueueParent = parent
 	}
 	return verdict
 }
 
 // leaveQueue gives up the position in a queue that the pass no longer needs.
 func (r *reconciler) leaveQueue(ctx workflow.Context) {
-	if !r.state.QueueParent.IsZero() {
-		r.endTurn(ctx, r.state.QueueParent)
+	if !r.state.Wait.QueueParent.IsZero() {
+		r.endTurn(ctx, r.state.Wait.QueueParent)
 	}
 }
 
@@ -42,7 +42,7 @@ func (r *reconciler) turn(ctx workflow.Context, parent resource.ID) activities.T
 // endTurn gives up the turn, or the position in the queue, also when the run was
 // canceled.
 func (r *reconciler) endTurn(ctx workflow.Context, parent resource.ID) {
-	r.state.QueueParent = resource.ID{}
+	r.state.Wait.QueueParent = resource.ID{}
 	if parent.IsZero() {
 		return
 	}

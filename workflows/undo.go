@@ -60,7 +60,7 @@ func (r *reconciler) takeBack(ctx workflow.Context, by string) resource.ID {
 	s.Undo = &Undo{By: by, Cascade: s.Deletion.Cascade || s.Undo != nil && s.Undo.Cascade}
 	s.Deletion = nil
 	s.Retry.reset()
-	s.WaitingFor = nil
+	s.Wait.For = nil
 	s.Condition.Set(resource.Condition{
 		Severity: resource.SeverityInfo, Reason: resource.ReasonReconciling, ObservedGeneration: s.Generation,
 		Message: "the deletion was taken back by " + by + "; the next pass has not ended yet",

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"slices"
 	"time"
 
 	"github.com/armature-io/armature/resource"
@@ -11,6 +12,29 @@ import (
 // with jitter is one timer. It decides how many timers a wait has: another value changes the
 // order of commands.
 const MaxTimer = 90 * time.Minute
+
+// Wait is what a resource waits for.
+type Wait struct {
+	// For are the resources that block it, since Since.
+	For   []resource.ID `json:"for,omitempty"`
+	Since time.Time     `json:"since,omitzero"`
+	// BlockedBy are the resources for which the owner check blocked last, without those
+	// that the run was notified of since.
+	BlockedBy []resource.ID `json:"blockedBy,omitempty"`
+	// QueueParent is the parent in whose queue for a turn the resource waits.
+	QueueParent resource.ID `json:"queueParent,omitzero"`
+}
+
+// begin records the resources that block now, and reports whether they are others than
+// before.
+func (w *Wait) begin(blockers []resource.ID, now time.Time) bool {
+	changed := !slices.Equal(waitingKeys(w.For), waitingKeys(blockers))
+	if changed {
+		w.Since = now
+	}
+	w.For = blockers
+	return changed
+}
 
 // wait blocks until the next try is due, a message arrives, or a new run is suggested: wakes
 // that bring nothing new do not end the wait, and would fill the history.

@@ -35,7 +35,7 @@ func (r *reconciler) wake(ctx workflow.Context, in WakeInput) {
 	if !r.state.noteChange(activities.Change(in)) {
 		return
 	}
-	r.state.BlockedBy = slices.DeleteFunc(slices.Clone(r.state.BlockedBy), in.ID.Equal)
+	r.state.Wait.BlockedBy = slices.DeleteFunc(slices.Clone(r.state.Wait.BlockedBy), in.ID.Equal)
 	if r.state.Phase == PhaseReady && r.state.Deletion == nil && !r.inPass {
 		return
 	}
