@@ -48,7 +48,8 @@ func (r *reconciler) concludeReady(ctx workflow.Context, p *pass, verdict resour
 	s, now := r.state, workflow.Now(ctx)
 	s.Retry.reset()
 	s.Wait.For = nil
-	s.PutUnknown, s.DropsApproved, s.Refusal, s.OperationRefusal = false, false, nil, nil
+	s.Write.settle()
+	s.DropsApproved = false
 	s.ReadyPasses++
 	r.countReady(ctx, p)
 	s.ReadyGeneration = p.generation

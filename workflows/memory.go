@@ -19,5 +19,5 @@ func (r *reconciler) recollect() (activities.WorkflowMemory, error) {
 // carry takes over what the workflow of the old place of a moved resource remembered.
 func (s *State) carry(c activities.Carried) {
 	s.Memory, s.Identity = c.Memory, c.Identity
-	s.Seen, s.PutSent, s.Paused = c.Existed, c.Applied, c.Paused
+	s.Seen, s.Write.Sent, s.Paused = c.Existed, c.Applied, c.Paused
 }

@@ -111,7 +111,7 @@ func (r *reconciler) newPass() *pass {
 	p.replaceApproved = r.state.RecreateApproved
 	if r.state.Asked {
 		p.requestedAt = r.state.AskedAt
-		r.state.Asked, r.state.AskedAt, r.state.Refusal = false, time.Time{}, nil
+		r.state.Asked, r.state.AskedAt, r.state.Write.Refusal = false, time.Time{}, nil
 	}
 	if r.state.Deletion != nil && r.state.Deletion.APIVersion != "" {
 		p.specVersion, p.desired.APIVersion = p.desired.APIVersion, r.state.Deletion.APIVersion
@@ -197,7 +197,7 @@ func (r *reconciler) readResource(ctx workflow.Context, p *pass, expect activiti
 func (r *reconciler) read(ctx workflow.Context, p *pass, in activities.GetResourceInput) resource.Verdict {
 	var a *activities.Activities
 	in.Target, in.Repeated, in.WithoutBody = p.desired.Target(), r.state.Retry.Repeated, r.inDeletion
-	in.Deleted, in.PutAt = p.deleted, r.state.putAt(r.state.Deletion == nil)
+	in.Deleted, in.PutAt = p.deleted, r.state.Write.acceptedAt(r.state.Deletion == nil)
 	got, err := activities.GetResourceResult{}, error(nil)
 	summary, first := "GET "+nameAndVersion(p.desired), r.isFirstRead()
 	if first {
@@ -219,29 +219,29 @@ func (r *reconciler) read(ctx workflow.Context, p *pass, in activities.GetResour
 // the workflow task. Of all passes, that of a creation has the most tasks.
 func (r *reconciler) isFirstRead() bool {
 	s := r.state
-	return s.Deletion == nil && !s.Seen && !s.PutSent && !s.existed() && len(s.Identity) == 0
+	return s.Deletion == nil && !s.Seen && !s.Write.Sent && !s.existed() && len(s.Identity) == 0
 }
 
 // noteRead records that the resource exists. An approval to recreate it is then used up.
 func (r *reconciler) noteRead(p *pass) {
 	if p.got.Exists {
 		r.state.Seen, r.state.RecreateApproved = true, false
-		r.state.PutShown = true
+		r.state.Write.Shown = true
 	}
 }
 
 // preCheck decides whether a PUT is due.
 func (r *reconciler) preCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	var a *activities.Activities
-	accepted := r.state.acceptedPut(p.generation)
+	accepted := r.state.Write.acceptedFor(p.generation)
 	if accepted != nil && p.got.InFlight != "" {
 		accepted.At = workflow.Now(ctx)
 	}
 	checking := checkOptions(ctx, fmt.Sprintf("compare %s, pass %d", p.desired.ID.Short(), p.number))
 	in := activities.PreCheckInput{
 		Desired: p.desired, PassFacts: r.facts(p), Observed: p.got.Observed, Memory: r.state.Memory,
-		Applied: r.state.applied(), Existed: r.state.existed(), PutAt: r.state.putAt(false), ExistenceOnly: p.got.ExistenceOnly,
-		BlockedFor: r.blockedFor(ctx), Refusal: r.state.Refusal,
+		Applied: r.state.applied(), Existed: r.state.existed(), PutAt: r.state.Write.acceptedAt(false), ExistenceOnly: p.got.ExistenceOnly,
+		BlockedFor: r.blockedFor(ctx), Refusal: r.state.Write.Refusal,
 		Moved: p.got.Moved, Identity: r.state.Identity, Now: workflow.Now(ctx),
 	}
 	if accepted != nil {
@@ -282,7 +282,7 @@ func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 		r.state.Kept = result.Kept
 	}
 	if result.Memory != nil {
-		r.state.Memory, r.state.Accepted = result.Memory, nil
+		r.state.Memory, r.state.Write.Accepted = result.Memory, nil
 	}
 	if result.Identity != nil {
 		r.state.Identity = result.Identity

@@ -62,14 +62,14 @@ func (r *reconciler) putAndPoll(ctx workflow.Context, p *pass) resource.Verdict 
 	}
 	r.logDecision(ctx, p, "PutResource", verdict)
 	if result.Sent {
-		r.state.PutAt, r.state.PutShown = workflow.Now(ctx), false
+		r.state.Write.At, r.state.Write.Shown = workflow.Now(ctx), false
 	}
 	if result.Done {
 		return verdict
 	}
 	verdict = r.poll(ctx, p, operation{"PUT", result.Token, result.RetryAfter, activities.ExpectPresent})
 	if verdict.Stops() && verdict.Reason != resource.ReasonOperationTimeout && ctx.Err() == nil {
-		r.state.PutAt = time.Time{} // it failed: nothing is to appear
+		r.state.Write.At = time.Time{} // it failed: nothing is to appear
 	}
 	return verdict
 }
@@ -78,29 +78,29 @@ func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResou
 	var a *activities.Activities
 	result, err := executeWrite(requestOptions(ctx, putSummary(p)), r, a.PutResource, activities.PutResourceInput{
 		Desired: p.desired, PassFacts: r.writeFacts(p), Kind: r.state.putKind(p.pre), Newest: r.state.newerThan(p.generation),
-		Memory: r.state.Memory, ObservedAt: p.got.ReadAt, MaySent: r.state.PutUnknown || wasReset(workflow.GetInfo(ctx)),
-		Identified: len(r.state.Identity) > 0, Token: r.state.writeToken(), OperationRefusal: r.state.OperationRefusal,
+		Memory: r.state.Memory, ObservedAt: p.got.ReadAt, MaySent: r.state.Write.Unknown || wasReset(workflow.GetInfo(ctx)),
+		Identified: len(r.state.Identity) > 0, Token: r.state.writeToken(), OperationRefusal: r.state.Write.OperationRefusal,
 	})
 	if result.Sent || result.Memory != nil {
-		r.state.OperationRefusal = result.Refusal // what was refused before is in the memory
+		r.state.Write.OperationRefusal = result.Refusal // what was refused before is in the memory
 	}
 	verdict := verdictOf(result.Verdict, err)
 	p.put, p.content = result.Sent, result.Content
-	r.state.PutSent = r.state.PutSent || result.Sent || result.Unknown || err != nil
+	r.state.Write.Sent = r.state.Write.Sent || result.Sent || result.Unknown || err != nil
 	r.state.DropsApproved = r.state.DropsApproved && !result.Sent
-	r.state.PutUnknown = result.Unknown || err != nil
+	r.state.Write.Unknown = result.Unknown || err != nil
 	if result.Memory != nil {
 		r.state.Memory = result.Memory
 	}
-	if result.Sent || r.state.PutUnknown {
-		r.state.Accepted = nil
+	if result.Sent || r.state.Write.Unknown {
+		r.state.Write.Accepted = nil
 	}
 	if result.Sent && !verdict.Stops() {
 		p.written = &activities.AcceptedPut{
 			Generation: p.generation, At: workflow.Now(ctx),
 			Differences: p.pre.Differences, Secrets: result.Secrets, Kept: result.Kept,
 		}
-		r.state.Accepted = p.written
+		r.state.Write.Accepted = p.written
 	}
 	return result, verdict
 }
@@ -114,7 +114,7 @@ func (s *State) putKind(pre resource.Verdict) activities.PutKind {
 		return activities.PutChange
 	case s.existed():
 		return activities.PutRecreation
-	case s.PutSent:
+	case s.Write.Sent:
 		return activities.PutCreationAgain
 	}
 	return activities.PutCreation
@@ -161,25 +161,14 @@ func (r *reconciler) poll(ctx workflow.Context, p *pass, o operation) resource.V
 	p.unawaited = result.Unawaited
 	r.state.Operation, p.after, r.cancelPoll = "", result.Got, nil
 	verdict := pollVerdict(result.Verdict, err, p.desired)
-	r.noteOperationEnd(ctx, err == nil && verdict.Stops())
+	r.state.Write.endOperation(err == nil && verdict.Stops(), workflow.Now(ctx))
 	if o.method == "PUT" && err == nil {
-		r.state.OperationRefusal = result.Refusal
+		r.state.Write.OperationRefusal = result.Refusal
 	}
 	if cancelable.Err() == nil {
 		r.logDecision(ctx, p, "PollOperation", verdict)
 	}
 	return verdict
-}
-
-// noteOperationEnd records that the wait for an operation ended: a PUT that failed in its
-// operation is not verified by a later pass.
-func (r *reconciler) noteOperationEnd(ctx workflow.Context, failed bool) {
-	switch accepted := r.state.Accepted; {
-	case failed:
-		r.state.Accepted = nil
-	case accepted != nil:
-		accepted.At = workflow.Now(ctx)
-	}
 }
 
 // startOperation records that a long-running operation is in progress.

@@ -19,7 +19,7 @@ func (s *State) noteRefusal(p *pass, verdict resource.Verdict) {
 		refusal.Sent = p.content
 	}
 	refusal.Verdict.Differences, refusal.Verdict.WaitingFor = nil, nil
-	s.Refusal = refusal
+	s.Write.Refusal = refusal
 }
 
 // reread returns the wait until a resource whose PUTs are stopped is read again: at most

@@ -57,16 +57,12 @@ type State struct {
 	// Retry is how long the resource has not been Ready, and when the next pass starts.
 	Retry Retry `json:"retry,omitzero"`
 
-	// ReadyGeneration is the last generation that was Ready; PutSent is set once a PUT
-	// may have been sent.
+	// ReadyGeneration is the last generation that was Ready.
 	ReadyGeneration int64 `json:"readyGeneration,omitempty"`
-	PutSent         bool  `json:"putSent,omitempty"`
+	// Write is the last PUT.
+	Write LastWrite `json:"write,omitzero"`
 	// Seen is set once a read showed the resource.
 	Seen bool `json:"seen,omitempty"`
-	// PutAt is when ARM accepted the last PUT, zero where it failed; PutShown is set once
-	// a read has shown the resource since.
-	PutAt    time.Time `json:"putAt,omitzero"`
-	PutShown bool      `json:"putShown,omitempty"`
 	// RecreateApproved is set by a user's approval to recreate the resource, until a read
 	// shows it.
 	RecreateApproved bool `json:"recreateApproved,omitempty"`
@@ -81,19 +77,10 @@ type State struct {
 	// PassRequested is set when a message requests a pass; Force belongs to it.
 	PassRequested bool            `json:"passRequested,omitempty"`
 	Force         *ReconcileInput `json:"force,omitempty"`
-	// Refusal stops the PUTs of the spec after a verdict with severity Error, nil
-	// without one. Asked is set when a user requested the next pass, which drops it.
-	Refusal *activities.Refusal `json:"refusal,omitempty"`
-	Asked   bool                `json:"asked,omitempty"`
+	// Asked is set when a user requested the next pass.
+	Asked bool `json:"asked,omitempty"`
 	// AskedAt is when the last of these requests came.
 	AskedAt time.Time `json:"askedAt,omitzero"`
-	// OperationRefusal is set after a PUT that failed in its operation because of its body.
-	OperationRefusal *activities.OperationRefusal `json:"operationRefusal,omitempty"`
-	// PutUnknown is set while it is unknown whether ARM accepted the last PUT: the next
-	// one reads first.
-	PutUnknown bool `json:"putUnknown,omitempty"`
-	// Accepted is the PUT that ARM accepted and that no post-check has compared yet.
-	Accepted *activities.AcceptedPut `json:"accepted,omitempty"`
 	// Changes are the changes of other resources that the run was notified of, oldest
 	// first: readings from before them are too old.
 	Changes []activities.Change `json:"changes,omitempty"`
@@ -161,20 +148,11 @@ func (s *State) nextTry() time.Time {
 }
 
 // applied reports whether this workflow wrote the resource or found it Ready.
-func (s *State) applied() bool { return s.PutSent || s.ReadyGeneration > 0 }
+func (s *State) applied() bool { return s.Write.Sent || s.ReadyGeneration > 0 }
 
 // existed reports whether a read of this workflow showed the resource: then its absence
 // means that it was deleted.
 func (s *State) existed() bool { return s.Seen || s.ReadyGeneration > 0 || len(s.Memory) > 0 }
-
-// acceptedPut returns the PUT of a generation that ARM accepted and that no post-check
-// has compared yet, nil where there is none.
-func (s *State) acceptedPut(generation int64) *activities.AcceptedPut {
-	if s.Accepted == nil || s.Accepted.Generation != generation {
-		return nil
-	}
-	return s.Accepted
-}
 
 // newerThan returns the generation of the spec where it is newer than that of a pass, else
 // 0.
@@ -189,22 +167,13 @@ func (s *State) newerThan(generation int64) int64 {
 // post-check; one of another body does not.
 func (s *State) replaceSpec(next resource.Desired) {
 	if last := s.Desired; last != nil && (!bytes.Equal(last.Body, next.Body) || last.APIVersion != next.APIVersion) {
-		s.Accepted, s.PutAt, s.OperationRefusal = nil, time.Time{}, nil
+		s.Write.replaceBody()
 	}
 	s.Desired = &next
 	s.Generation++
-	if s.Accepted != nil {
-		s.Accepted.Generation = s.Generation
+	if s.Write.Accepted != nil {
+		s.Write.Accepted.Generation = s.Generation
 	}
-}
-
-// putAt returns when ARM accepted the last PUT if a read has, or has not, shown the
-// resource since; else zero.
-func (s *State) putAt(shown bool) time.Time {
-	if s.PutShown != shown {
-		return time.Time{}
-	}
-	return s.PutAt
 }
 
 // approveDrops approves the removals that the last pass named, and reports whether there
