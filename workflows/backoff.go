@@ -51,7 +51,7 @@ func (s *State) backoff(class resource.RetryClass, minimum time.Duration) time.D
 // restartBackoff forgets the tries so far before a pass that a user requested: the user
 // changed something, so the waits grow from the first one again.
 func (s *State) restartBackoff() {
-	if s.Asked {
+	if !s.Requests.At.IsZero() {
 		s.Retry.Attempts = 0
 	}
 }

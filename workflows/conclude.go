@@ -31,7 +31,7 @@ func (r *reconciler) logDecision(ctx workflow.Context, p *pass, step string, ver
 // the pass, and notifies dependents.
 func (r *reconciler) conclude(ctx workflow.Context, p *pass, verdict resource.Verdict) {
 	r.state.Pass = p.number
-	r.state.HeldDrops = verdict.Stops() && verdict.Reason == resource.ReasonHeld && len(verdict.Drops) > 0
+	r.state.Requests.HeldDrops = verdict.Stops() && verdict.Reason == resource.ReasonHeld && len(verdict.Drops) > 0
 	if r.state.deleted() {
 		return
 	}
@@ -49,7 +49,7 @@ func (r *reconciler) concludeReady(ctx workflow.Context, p *pass, verdict resour
 	s.Retry.reset()
 	s.Wait.For = nil
 	s.Write.settle()
-	s.DropsApproved = false
+	s.Requests.Approved.Drops = false
 	s.ReadyPasses++
 	r.countReady(ctx, p)
 	s.ReadyGeneration = p.generation

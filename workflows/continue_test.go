@@ -64,7 +64,7 @@ func TestContinueAsNewKeepsWakeOfSameTask(t *testing.T) {
 	if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &input); err != nil {
 		t.Fatal(err)
 	}
-	if known := input.State.Changes; len(known) != 1 || !known[0].At.Equal(changed) || !input.State.PassRequested {
+	if known := input.State.Changes; len(known) != 1 || !known[0].At.Equal(changed) || !input.State.Requests.Pass {
 		t.Errorf("the next run has the changes %v, want one of %s: the wake is lost", known, changed)
 	}
 }

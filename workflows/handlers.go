@@ -106,7 +106,7 @@ func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, er
 		}
 	}
 	renewed := !changed && r.renewSignature(in.Desired)
-	approved := r.state.approveDrops()
+	approved := r.state.Requests.approveDrops()
 	accepted := r.state.Condition.Reason == resource.ReasonOlderThanRecorded
 	if changed || renewed || result.TakenBack || approved || accepted {
 		r.interruptRead()
@@ -134,7 +134,7 @@ func (r *reconciler) reconcile(ctx workflow.Context, in ReconcileInput) (Reconci
 	message := "by " + in.By
 	if in.Force {
 		in.Request = requestKey(ctx, audit.EventForce)
-		r.state.Force = &in
+		r.state.Requests.Force = &in
 		message = "forced by " + in.By + ": " + in.Reason
 	}
 	if in.DropBaseline {
@@ -142,10 +142,10 @@ func (r *reconciler) reconcile(ctx workflow.Context, in ReconcileInput) (Reconci
 		message += "; baseline dropped"
 	}
 	if in.Recreate {
-		r.state.RecreateApproved, r.state.ReplaceOrder = true, in.Order
+		r.state.Requests.Approved.Recreation, r.state.Requests.Order = true, in.Order
 		message += "; recreation approved"
 	}
-	dropsApproved := r.state.approveDrops()
+	dropsApproved := r.state.Requests.approveDrops()
 	if dropsApproved {
 		message += "; removals approved"
 	}
@@ -279,6 +279,6 @@ func (r *reconciler) status() (*Status, error) {
 	if r.inPass {
 		status.PassSince = r.passSince
 	}
-	status.InPass = (r.inPass || r.state.PassRequested) && !r.state.pauseBlocks()
+	status.InPass = (r.inPass || r.state.Requests.Pass) && !r.state.pauseBlocks()
 	return status, nil
 }

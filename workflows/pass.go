@@ -76,7 +76,7 @@ func (r *reconciler) writeFacts(p *pass) activities.PassFacts {
 func (r *reconciler) mandate(p *pass) activities.Mandate {
 	return activities.Mandate{
 		RequestedAt: p.requestedAt, Correction: r.state.ReadyGeneration == p.generation, Force: p.forced(),
-		Approved: activities.Approvals{Recreation: r.state.RecreateApproved, Replacement: p.replaceApproved, Drops: r.state.DropsApproved},
+		Approved: activities.Approvals{Recreation: r.state.Requests.Approved.Recreation, Replacement: p.replaceApproved, Drops: r.state.Requests.Approved.Drops},
 	}
 }
 
@@ -105,13 +105,12 @@ func (r *reconciler) fiveSteps() []step {
 func (r *reconciler) newPass() *pass {
 	p := &pass{
 		number: r.state.Pass + 1, generation: r.state.Generation, statedAt: r.state.StatedAt,
-		desired: r.masked(), force: r.state.Force,
+		desired: r.masked(), force: r.state.Requests.Force,
 	}
-	r.state.Force = nil
-	p.replaceApproved = r.state.RecreateApproved
-	if r.state.Asked {
-		p.requestedAt = r.state.AskedAt
-		r.state.Asked, r.state.AskedAt, r.state.Write.Refusal = false, time.Time{}, nil
+	r.state.Requests.Force = nil
+	p.replaceApproved = r.state.Requests.Approved.Recreation
+	if p.requestedAt = r.state.Requests.takeUserRequest(); !p.requestedAt.IsZero() {
+		r.state.Write.Refusal = nil
 	}
 	if r.state.Deletion != nil && r.state.Deletion.APIVersion != "" {
 		p.specVersion, p.desired.APIVersion = p.desired.APIVersion, r.state.Deletion.APIVersion
@@ -225,7 +224,7 @@ func (r *reconciler) isFirstRead() bool {
 // noteRead records that the resource exists. An approval to recreate it is then used up.
 func (r *reconciler) noteRead(p *pass) {
 	if p.got.Exists {
-		r.state.Seen, r.state.RecreateApproved = true, false
+		r.state.Seen, r.state.Requests.Approved.Recreation = true, false
 		r.state.Write.Shown = true
 	}
 }

@@ -17,9 +17,9 @@ const (
 // is not Ready, and nothing waits for a routine look at a Ready resource.
 func (s *State) priority() temporal.Priority {
 	switch {
-	case s.Asked || s.Deletion != nil:
+	case !s.Requests.At.IsZero() || s.Deletion != nil:
 		return temporal.Priority{PriorityKey: PriorityUser}
-	case s.PassRequested || s.Phase != PhaseReady:
+	case s.Requests.Pass || s.Phase != PhaseReady:
 		return temporal.Priority{PriorityKey: priorityChange}
 	}
 	return temporal.Priority{PriorityKey: priorityRoutine}

@@ -87,7 +87,7 @@ func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResou
 	verdict := verdictOf(result.Verdict, err)
 	p.put, p.content = result.Sent, result.Content
 	r.state.Write.Sent = r.state.Write.Sent || result.Sent || result.Unknown || err != nil
-	r.state.DropsApproved = r.state.DropsApproved && !result.Sent
+	r.state.Requests.Approved.Drops = r.state.Requests.Approved.Drops && !result.Sent
 	r.state.Write.Unknown = result.Unknown || err != nil
 	if result.Memory != nil {
 		r.state.Memory = result.Memory

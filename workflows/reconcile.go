@@ -130,14 +130,14 @@ func (r *reconciler) passDue(ctx workflow.Context) bool {
 	if r.state.pauseBlocks() {
 		return false
 	}
-	return r.state.PassRequested || r.timerFired || !r.state.Retry.NextTry.IsZero() && !workflow.Now(ctx).Before(r.state.Retry.NextTry)
+	return r.state.Requests.Pass || r.timerFired || !r.state.Retry.NextTry.IsZero() && !workflow.Now(ctx).Before(r.state.Retry.NextTry)
 }
 
 // runPass runs a deletion pass, or a pass of five steps and exports.
 func (r *reconciler) runPass(ctx workflow.Context) {
 	ctx = workflow.WithPriority(ctx, r.state.priority())
-	requested, number := r.state.PassRequested, r.state.Pass+1
-	r.state.PassRequested, r.timerFired = false, false
+	requested, number := r.state.Requests.Pass, r.state.Pass+1
+	r.state.Requests.Pass, r.timerFired = false, false
 	r.inPass, r.passSince, r.interrupted = true, workflow.Now(ctx), false
 	ctx, trace := r.beginTrace(ctx, requested)
 	r.state.dropOldChanges(workflow.Now(ctx))
@@ -160,7 +160,7 @@ func (r *reconciler) finished() (bool, error) {
 	switch {
 	case r.state.deleted():
 		return true, nil
-	case !r.state.Once || r.state.PassRequested || r.state.Paused || r.state.Deletion != nil:
+	case !r.state.Once || r.state.Requests.Pass || r.state.Paused || r.state.Deletion != nil:
 		return false, nil
 	case r.state.Condition.Ready:
 		return true, nil

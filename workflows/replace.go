@@ -34,9 +34,9 @@ func (r *reconciler) replace(ctx workflow.Context, p *pass, refusal resource.Ver
 	}
 	// Before the DELETE: a worker that is lost in it must not leave an absence that no user
 	// approved.
-	r.state.RecreateApproved = true
+	r.state.Requests.Approved.Recreation = true
 	deleted, err := executeWrite(requestOptions(ctx, "DELETE "+nameAndVersion(p.desired)+" to create it again"), r, a.DeleteResource, activities.DeleteResourceInput{
-		Desired: p.desired, PassFacts: r.writeFacts(p), SignedDeletion: activities.SignedDeletion{Order: r.state.ReplaceOrder}, ETag: p.got.ETag,
+		Desired: p.desired, PassFacts: r.writeFacts(p), SignedDeletion: activities.SignedDeletion{Order: r.state.Requests.Order}, ETag: p.got.ETag,
 	})
 	verdict := verdictOf(deleted.Verdict, err)
 	if verdict.Stops() || ctx.Err() != nil {
@@ -48,7 +48,7 @@ func (r *reconciler) replace(ctx workflow.Context, p *pass, refusal resource.Ver
 			return verdict
 		}
 	}
-	r.state.RecreateApproved, r.state.PassRequested = true, true
+	r.state.Requests.Approved.Recreation, r.state.Requests.Pass = true, true
 	return resource.Verdict{
 		Action: resource.ActionBlock, Reason: resource.ReasonReconciling, Severity: resource.SeverityInfo, Class: resource.RetryFast,
 		Message: "deleted, because Azure refuses to change it; it is created again",

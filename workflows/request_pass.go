@@ -1,15 +1,53 @@
 package workflows
 
 import (
+	"time"
+
+	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/internal/tracing"
+	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/workflow"
 )
 
+// Requests are the messages that request the next pass, and what users approved in them. A
+// proof of the sender belongs here too.
+type Requests struct {
+	// Pass is set when a message requests a pass.
+	Pass bool `json:"pass,omitempty"`
+	// At is when a user last requested it, zero if only changes of other resources do.
+	At time.Time `json:"at,omitzero"`
+	// Force is a forced reconcile, nil for none. It counts for one pass.
+	Force *ReconcileInput `json:"force,omitempty"`
+	// Approved are the effects that users approved: a recreation until a read shows the
+	// resource, the removal of settings of other tools until the PUT was sent or none is due.
+	Approved activities.Approvals `json:"approved,omitzero"`
+	// Order is the signed approval of a recreation, nil for one that is not signed.
+	Order *resource.DeletionOrder `json:"order,omitempty"`
+	// HeldDrops is set while a correction waits because it would remove settings of other
+	// tools. The next request of a user approves it.
+	HeldDrops bool `json:"heldDrops,omitempty"`
+}
+
+// approveDrops approves the removals that the last pass named, and reports whether there
+// are any.
+func (r *Requests) approveDrops() bool {
+	r.Approved.Drops = r.Approved.Drops || r.HeldDrops
+	return r.HeldDrops
+}
+
+// takeUserRequest returns when a user last requested the pass that begins, zero if no user
+// did.
+func (r *Requests) takeUserRequest() time.Time {
+	at := r.At
+	r.At = time.Time{}
+	return at
+}
+
 // requestPass records a message that requests a pass. Several messages share one pass.
 func (r *reconciler) requestPass(ctx workflow.Context, name, text string) {
-	r.state.PassRequested = true
+	r.state.Requests.Pass = true
 	if name != WakeSignal {
-		r.state.Asked, r.state.AskedAt = true, workflow.Now(ctx)
+		r.state.Requests.At = workflow.Now(ctx)
 		r.state.noteRequest(name, tracing.Requested(ctx))
 	}
 	r.cause = name

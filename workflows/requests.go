@@ -30,6 +30,13 @@ type requestQueue struct {
 	MissedRequests int `json:"missedRequests,omitempty"`
 }
 
+// Audit is what the workflow has for the audit trail.
+type Audit struct {
+	// On is set while the workers keep an audit trail, as the last pass reported.
+	On bool `json:"on,omitempty"`
+	requestQueue
+}
+
 // add adds the request of the update that runs.
 func (q *requestQueue) add(ctx workflow.Context, request activities.UserRequest) {
 	if request.UpdateID == "" {
@@ -67,15 +74,15 @@ func (q *requestQueue) send(ctx workflow.Context, desired *resource.Desired) {
 // noteRequest keeps a request of a user for the audit trail.
 func (r *reconciler) noteRequest(ctx workflow.Context, request activities.UserRequest) {
 	request.Generation = r.state.Generation
-	r.state.add(ctx, request)
+	r.state.Audit.add(ctx, request)
 }
 
 // followAudit takes what the worker of a pass reported: whether it keeps an audit trail. The
 // requests are for the workers that do.
 func (r *reconciler) followAudit(ctx workflow.Context, audits bool) {
-	r.state.Audits = audits
+	r.state.Audit.On = audits
 	if !audits {
-		r.state.requestQueue = requestQueue{}
+		r.state.Audit.requestQueue = requestQueue{}
 		return
 	}
 	r.sendRequests(ctx)
@@ -83,8 +90,8 @@ func (r *reconciler) followAudit(ctx workflow.Context, audits bool) {
 
 // sendRequests passes the requests to a worker that keeps an audit trail.
 func (r *reconciler) sendRequests(ctx workflow.Context) {
-	if r.state.Audits && len(r.state.Requests) > 0 && ctx.Err() == nil {
-		r.state.send(checkOptions(ctx, "record who asked for what"), r.recordedSpec())
+	if r.state.Audit.On && len(r.state.Audit.Requests) > 0 && ctx.Err() == nil {
+		r.state.Audit.send(checkOptions(ctx, "record who asked for what"), r.recordedSpec())
 	}
 }
 
@@ -101,8 +108,8 @@ func (r *reconciler) recordedSpec() *resource.Desired {
 // sendLastRequests is sendRequests for a run that ends. A run that has had no pass does not
 // know whether its workers keep an audit trail.
 func (r *reconciler) sendLastRequests(ctx workflow.Context) {
-	if unknown := r.state.Pass == 0; len(r.state.Requests) > 0 && ctx.Err() == nil && (r.state.Audits || unknown) {
-		r.state.send(repeatedLocal(ctx, endTimeout), r.recordedSpec())
+	if unknown := r.state.Pass == 0; len(r.state.Audit.Requests) > 0 && ctx.Err() == nil && (r.state.Audit.On || unknown) {
+		r.state.Audit.send(repeatedLocal(ctx, endTimeout), r.recordedSpec())
 	}
 }
 
@@ -117,7 +124,7 @@ func repeatedLocal(ctx workflow.Context, timeout time.Duration) workflow.Context
 
 // writeCause returns why a pass writes, nil for workers without an audit trail.
 func (r *reconciler) writeCause(p *pass) *activities.Cause {
-	if !r.state.Audits {
+	if !r.state.Audit.On {
 		return nil
 	}
 	cause := &activities.Cause{

@@ -32,9 +32,7 @@ type State struct {
 	Paused   bool      `json:"paused,omitempty"`
 	// Deletion is nil unless the resource is being deleted.
 	Deletion *Deletion `json:"deletion,omitempty"`
-	// Audits is set while the workers keep an audit trail, as the last pass reported.
-	Audits bool `json:"audits,omitempty"`
-	requestQueue
+	Audit    Audit     `json:"audit,omitzero"`
 
 	// Undo is what is left to do after a deletion was taken back.
 	Undo *Undo `json:"undo,omitempty"`
@@ -63,24 +61,8 @@ type State struct {
 	Write LastWrite `json:"write,omitzero"`
 	// Seen is set once a read showed the resource.
 	Seen bool `json:"seen,omitempty"`
-	// RecreateApproved is set by a user's approval to recreate the resource, until a read
-	// shows it.
-	RecreateApproved bool `json:"recreateApproved,omitempty"`
-	// ReplaceOrder is the signed approval, nil for one that is not signed.
-	ReplaceOrder *resource.DeletionOrder `json:"replaceOrder,omitempty"`
-
-	// HeldDrops is set while a correction waits because it would remove what others set,
-	// DropsApproved by the next request of a user, until the PUT was sent or none is due.
-	HeldDrops     bool `json:"heldDrops,omitempty"`
-	DropsApproved bool `json:"dropsApproved,omitempty"`
-
-	// PassRequested is set when a message requests a pass; Force belongs to it.
-	PassRequested bool            `json:"passRequested,omitempty"`
-	Force         *ReconcileInput `json:"force,omitempty"`
-	// Asked is set when a user requested the next pass.
-	Asked bool `json:"asked,omitempty"`
-	// AskedAt is when the last of these requests came.
-	AskedAt time.Time `json:"askedAt,omitzero"`
+	// Requests are the requests for the next pass, and approvals.
+	Requests Requests `json:"requests,omitzero"`
 	// Changes are the changes of other resources that the run was notified of, oldest
 	// first: readings from before them are too old.
 	Changes []activities.Change `json:"changes,omitempty"`
@@ -174,13 +156,6 @@ func (s *State) replaceSpec(next resource.Desired) {
 	if s.Write.Accepted != nil {
 		s.Write.Accepted.Generation = s.Generation
 	}
-}
-
-// approveDrops approves the removals that the last pass named, and reports whether there
-// are any.
-func (s *State) approveDrops() bool {
-	s.DropsApproved = s.DropsApproved || s.HeldDrops
-	return s.HeldDrops
 }
 
 // writeToken returns the name of the write that is due: the same one in all passes until

@@ -96,7 +96,7 @@ func (r *reconciler) beginTrace(ctx workflow.Context, requested bool) (workflow.
 // endTrace reports a pass that has ended.
 func (r *reconciler) endTrace(ctx workflow.Context, begun passTrace, number int64) {
 	s := r.state
-	if s.Trace != nil && (s.Condition.Ready || s.Phase == PhaseFailed || s.deleted()) && !s.PassRequested { // a request that came meanwhile has not been served
+	if s.Trace != nil && (s.Condition.Ready || s.Phase == PhaseFailed || s.deleted()) && !s.Requests.Pass { // a request that came meanwhile has not been served
 		s.Trace.Served = true
 	}
 	if s.Desired == nil {
