@@ -90,7 +90,7 @@ func (s *State) resync() time.Duration {
 	if interval == 0 {
 		return 0
 	}
-	if s.ReadyPasses == 1 {
+	if s.Ready.Passes == 1 {
 		return max(time.Duration(s.fraction()*float64(interval)), min(minFirstResync, interval))
 	}
 	return s.jitter(interval)

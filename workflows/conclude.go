@@ -50,9 +50,9 @@ func (r *reconciler) concludeReady(ctx workflow.Context, p *pass, verdict resour
 	s.Wait.For = nil
 	s.Write.settle()
 	s.Requests.Approved.Drops = false
-	s.ReadyPasses++
+	s.Ready.Passes++
 	r.countReady(ctx, p)
-	s.ReadyGeneration = p.generation
+	s.Ready.Generation = p.generation
 	reason, message := resource.ReasonSucceeded, "in sync"
 	if verdict.Reason != "" && verdict.Reason != resource.ReasonInSync {
 		reason = verdict.Reason
@@ -161,7 +161,7 @@ const TimeToReadyMetric = "armature_time_to_ready_seconds"
 // silent during a replay.
 func (r *reconciler) countReady(ctx workflow.Context, p *pass) {
 	s := r.state
-	if s.ReadyGeneration >= p.generation || s.Generation != p.generation || s.ChangedAt.IsZero() {
+	if s.Ready.Generation >= p.generation || s.Generation != p.generation || s.ChangedAt.IsZero() {
 		return
 	}
 	workflow.GetMetricsHandler(ctx).Timer(TimeToReadyMetric).Record(workflow.Now(ctx).Sub(s.ChangedAt))

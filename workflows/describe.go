@@ -39,8 +39,8 @@ func (r *reconciler) describe(ctx workflow.Context) {
 		}
 		fmt.Fprintf(&b, "| waiting for | %s (%s) since %s |\n", plain(id.Short()), plain(id.Type()), text.Time(s.Wait.Since))
 	}
-	if s.Operation != "" {
-		fmt.Fprintf(&b, "| operation | %s since %s |\n", plain(s.Operation), text.Time(s.OperationSince))
+	if s.Operation.Method != "" {
+		fmt.Fprintf(&b, "| operation | %s since %s |\n", plain(s.Operation.Method), text.Time(s.Operation.Since))
 	}
 	if next := s.nextTry(); !next.IsZero() {
 		fmt.Fprintf(&b, "| next try | %s |\n", text.Time(next))

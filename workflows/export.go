@@ -34,15 +34,15 @@ func (r *reconciler) exportValues(ctx workflow.Context, p *pass) resource.Verdic
 	summary := fmt.Sprintf("export %d of %d values of %s", len(due), len(p.desired.Exports), p.desired.ID.Short())
 	result, err := executeWrite(requestOptions(ctx, summary), r, a.ExportValues, activities.ExportValuesInput{
 		Desired: p.desired, PassFacts: r.writeFacts(p), Newest: r.state.newerThan(p.generation),
-		Due: due, Known: r.state.Exports, KeysDisabled: p.keysDisabled,
+		Due: due, Known: r.state.Exports.Known, KeysDisabled: p.keysDisabled,
 	})
 	if err == nil {
-		r.state.Exports = result.Exports
+		r.state.Exports.Known = result.Exports
 	}
 	verdict := verdictOf(result.Verdict, err)
-	r.state.ExportedGeneration = p.generation
+	r.state.Exports.Generation = p.generation
 	if verdict.Stops() {
-		r.state.ExportedGeneration = 0 // the next pass compares all of them
+		r.state.Exports.Generation = 0 // the next pass compares all of them
 	}
 	return verdict
 }
@@ -52,7 +52,7 @@ func (r *reconciler) exportValues(ctx workflow.Context, p *pass) resource.Verdic
 // them fails, else those without an interval of their own and those whose interval is over.
 // The result is part of the order of commands.
 func (r *reconciler) dueExports(p *pass, now time.Time) []int {
-	all := p.put || !p.requestedAt.IsZero() || r.state.ExportedGeneration != p.generation
+	all := p.put || !p.requestedAt.IsZero() || r.state.Exports.Generation != p.generation
 	var due []int
 	for i, export := range p.desired.Exports {
 		next, known := r.state.nextExport(export)
@@ -66,7 +66,7 @@ func (r *reconciler) dueExports(p *pass, now time.Time) []int {
 // nextExport returns when an export with an interval of its own is compared next; it reports
 // false for one that was never compared.
 func (s *State) nextExport(export resource.Export) (time.Time, bool) {
-	for _, known := range s.Exports {
+	for _, known := range s.Exports.Known {
 		if known.To == export.To && !known.ComparedAt.IsZero() {
 			return known.ComparedAt.Add(export.Interval), true
 		}
@@ -97,7 +97,7 @@ func (s *State) exports() []exporting.Exported {
 	var shown []exporting.Exported
 	for _, export := range s.Desired.Exports {
 		one := exporting.Exported{To: export.To}
-		for _, known := range s.Exports {
+		for _, known := range s.Exports.Known {
 			if known.To == export.To {
 				one = known
 			}

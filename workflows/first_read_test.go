@@ -34,7 +34,7 @@ func (r *run) locals() func() []string {
 // existing returns the input of a run that knows that its resource exists: its first read is
 // an activity, not part of the workflow task.
 func existing() workflows.ReconcileResourceInput {
-	return workflows.ReconcileResourceInput{State: &workflows.State{Seen: true}}
+	return workflows.ReconcileResourceInput{State: &workflows.State{Known: workflows.Known{Seen: true}}}
 }
 
 // Only the first read of a resource is part of the workflow task: a pass in sync keeps its

@@ -54,7 +54,7 @@ func TestMasksComeFromTheBody(t *testing.T) {
 			if c.applied != nil {
 				r.apply(*c.applied)
 			} else {
-				r.input.State = &workflows.State{Desired: c.carried, Generation: 1, Requests: workflows.Requests{Pass: true}}
+				r.input.State = &workflows.State{Spec: workflows.Spec{Desired: c.carried, Generation: 1}, Requests: workflows.Requests{Pass: true}}
 			}
 			r.start(time.Minute)
 			if len(read) == 0 || len(polled) == 0 || len(written) == 0 {

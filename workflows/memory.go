@@ -7,8 +7,8 @@ func (r *reconciler) recollect() (activities.WorkflowMemory, error) {
 	s := r.state
 	memory := activities.WorkflowMemory{
 		Generation: s.Generation, Paused: s.Paused, Deleting: s.Deletion != nil,
-		Applied: s.applied(), Existed: s.existed(), Memory: s.Memory,
-		Identity: s.Identity, Desired: s.Desired,
+		Applied: s.applied(), Existed: s.existed(), Memory: s.Known.Baseline,
+		Identity: s.Known.Identity, Desired: s.Desired,
 	}
 	if s.Desired != nil {
 		memory.Policy = s.Desired.Policy
@@ -18,6 +18,6 @@ func (r *reconciler) recollect() (activities.WorkflowMemory, error) {
 
 // carry takes over what the workflow of the old place of a moved resource remembered.
 func (s *State) carry(c activities.Carried) {
-	s.Memory, s.Identity = c.Memory, c.Identity
-	s.Seen, s.Write.Sent, s.Paused = c.Existed, c.Applied, c.Paused
+	s.Known.Baseline, s.Known.Identity = c.Memory, c.Identity
+	s.Known.Seen, s.Write.Sent, s.Paused = c.Existed, c.Applied, c.Paused
 }

@@ -43,7 +43,7 @@ func (r *reconciler) announce(ctx workflow.Context, p *pass) {
 	now := Announced{Ready: r.state.Condition.Ready, Exists: before.Exists, State: before.State}
 	if p.read {
 		now.Exists, now.State = p.got.Exists, p.got.State
-		r.state.Leaf = p.got.Leaf
+		r.state.Known.Leaf = p.got.Leaf
 	}
 	now.Released = r.state.Deletion != nil && r.state.Condition.Reason == resource.ReasonWaitingForOwnerDelete
 	r.state.Announced = now
@@ -51,7 +51,7 @@ func (r *reconciler) announce(ctx workflow.Context, p *pass) {
 		r.notifyDependents(ctx, activities.WakeDependentsInput{State: stateReleased, Needed: r.state.Desired.Needs(), Once: true})
 		return
 	}
-	if state := changedState(before, now, p.put); state != "" && !r.state.Leaf {
+	if state := changedState(before, now, p.put); state != "" && !r.state.Known.Leaf {
 		in := activities.WakeDependentsInput{State: state, Once: r.state.Once}
 		if !p.unawaited || !r.notifyLater(ctx, in) {
 			r.notifyDependents(ctx, in)

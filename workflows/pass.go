@@ -75,7 +75,7 @@ func (r *reconciler) writeFacts(p *pass) activities.PassFacts {
 // mandate returns who wants the pass to write, and what users approved until now.
 func (r *reconciler) mandate(p *pass) activities.Mandate {
 	return activities.Mandate{
-		RequestedAt: p.requestedAt, Correction: r.state.ReadyGeneration == p.generation, Force: p.forced(),
+		RequestedAt: p.requestedAt, Correction: r.state.Ready.Generation == p.generation, Force: p.forced(),
 		Approved: activities.Approvals{Recreation: r.state.Requests.Approved.Recreation, Replacement: p.replaceApproved, Drops: r.state.Requests.Approved.Drops},
 	}
 }
@@ -185,7 +185,7 @@ func (r *reconciler) checkOwner(ctx workflow.Context, p *pass) resource.Verdict 
 }
 
 func (r *reconciler) getResource(ctx workflow.Context, p *pass) resource.Verdict {
-	return r.read(ctx, p, activities.GetResourceInput{Identity: r.state.Identity})
+	return r.read(ctx, p, activities.GetResourceInput{Identity: r.state.Known.Identity})
 }
 
 // readResource reads the resource into the pass.
@@ -218,13 +218,13 @@ func (r *reconciler) read(ctx workflow.Context, p *pass, in activities.GetResour
 // the workflow task. Of all passes, that of a creation has the most tasks.
 func (r *reconciler) isFirstRead() bool {
 	s := r.state
-	return s.Deletion == nil && !s.Seen && !s.Write.Sent && !s.existed() && len(s.Identity) == 0
+	return s.Deletion == nil && !s.Known.Seen && !s.Write.Sent && !s.existed() && len(s.Known.Identity) == 0
 }
 
 // noteRead records that the resource exists. An approval to recreate it is then used up.
 func (r *reconciler) noteRead(p *pass) {
 	if p.got.Exists {
-		r.state.Seen, r.state.Requests.Approved.Recreation = true, false
+		r.state.Known.Seen, r.state.Requests.Approved.Recreation = true, false
 		r.state.Write.Shown = true
 	}
 }
@@ -238,10 +238,10 @@ func (r *reconciler) preCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	}
 	checking := checkOptions(ctx, fmt.Sprintf("compare %s, pass %d", p.desired.ID.Short(), p.number))
 	in := activities.PreCheckInput{
-		Desired: p.desired, PassFacts: r.facts(p), Observed: p.got.Observed, Memory: r.state.Memory,
+		Desired: p.desired, PassFacts: r.facts(p), Observed: p.got.Observed, Memory: r.state.Known.Baseline,
 		Applied: r.state.applied(), Existed: r.state.existed(), PutAt: r.state.Write.acceptedAt(false), ExistenceOnly: p.got.ExistenceOnly,
 		BlockedFor: r.blockedFor(ctx), Refusal: r.state.Write.Refusal,
-		Moved: p.got.Moved, Identity: r.state.Identity, Now: workflow.Now(ctx),
+		Moved: p.got.Moved, Identity: r.state.Known.Identity, Now: workflow.Now(ctx),
 	}
 	if accepted != nil {
 		in.AcceptedAt = accepted.At
@@ -268,8 +268,8 @@ func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	var a *activities.Activities
 	p.checked = true
 	in := activities.PostCheckInput{
-		Desired: p.desired, PassFacts: r.facts(p), Observed: p.got.Observed, Memory: r.state.Memory,
-		Put: p.adopt, Adopted: p.adopt, Identity: r.state.Identity, Now: workflow.Now(ctx),
+		Desired: p.desired, PassFacts: r.facts(p), Observed: p.got.Observed, Memory: r.state.Known.Baseline,
+		Put: p.adopt, Adopted: p.adopt, Identity: r.state.Known.Identity, Now: workflow.Now(ctx),
 	}
 	if written := p.written; written != nil {
 		in.Put, in.Adopted, in.Sent = true, false, true
@@ -278,13 +278,13 @@ func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	checking := checkOptions(ctx, fmt.Sprintf("readiness of %s, pass %d", p.desired.ID.Short(), p.number))
 	result, err := executeLocal(checking, a.PostCheck, in)
 	if err == nil {
-		r.state.Kept = result.Kept
+		r.state.Known.Kept = result.Kept
 	}
 	if result.Memory != nil {
-		r.state.Memory, r.state.Write.Accepted = result.Memory, nil
+		r.state.Known.Baseline, r.state.Write.Accepted = result.Memory, nil
 	}
 	if result.Identity != nil {
-		r.state.Identity = result.Identity
+		r.state.Known.Identity = result.Identity
 	}
 	p.keysDisabled = result.KeysDisabled
 	p.ready = verdictOf(result.Verdict, err)

@@ -78,8 +78,8 @@ func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResou
 	var a *activities.Activities
 	result, err := executeWrite(requestOptions(ctx, putSummary(p)), r, a.PutResource, activities.PutResourceInput{
 		Desired: p.desired, PassFacts: r.writeFacts(p), Kind: r.state.putKind(p.pre), Newest: r.state.newerThan(p.generation),
-		Memory: r.state.Memory, ObservedAt: p.got.ReadAt, MaySent: r.state.Write.Unknown || wasReset(workflow.GetInfo(ctx)),
-		Identified: len(r.state.Identity) > 0, Token: r.state.writeToken(), OperationRefusal: r.state.Write.OperationRefusal,
+		Memory: r.state.Known.Baseline, ObservedAt: p.got.ReadAt, MaySent: r.state.Write.Unknown || wasReset(workflow.GetInfo(ctx)),
+		Identified: len(r.state.Known.Identity) > 0, Token: r.state.writeToken(), OperationRefusal: r.state.Write.OperationRefusal,
 	})
 	if result.Sent || result.Memory != nil {
 		r.state.Write.OperationRefusal = result.Refusal // what was refused before is in the memory
@@ -90,7 +90,7 @@ func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResou
 	r.state.Requests.Approved.Drops = r.state.Requests.Approved.Drops && !result.Sent
 	r.state.Write.Unknown = result.Unknown || err != nil
 	if result.Memory != nil {
-		r.state.Memory = result.Memory
+		r.state.Known.Baseline = result.Memory
 	}
 	if result.Sent || r.state.Write.Unknown {
 		r.state.Write.Accepted = nil
@@ -159,7 +159,7 @@ func (r *reconciler) poll(ctx workflow.Context, p *pass, o operation) resource.V
 		Waiters: o.method == "PUT" && !r.state.Once,
 	})
 	p.unawaited = result.Unawaited
-	r.state.Operation, p.after, r.cancelPoll = "", result.Got, nil
+	r.state.Operation.Method, p.after, r.cancelPoll = "", result.Got, nil
 	verdict := pollVerdict(result.Verdict, err, p.desired)
 	r.state.Write.endOperation(err == nil && verdict.Stops(), workflow.Now(ctx))
 	if o.method == "PUT" && err == nil {
@@ -174,7 +174,7 @@ func (r *reconciler) poll(ctx workflow.Context, p *pass, o operation) resource.V
 // startOperation records that a long-running operation is in progress.
 func (r *reconciler) startOperation(ctx workflow.Context, p *pass, method string) {
 	now := workflow.Now(ctx)
-	r.state.Operation, r.state.OperationSince = method, now
+	r.state.Operation.Method, r.state.Operation.Since = method, now
 	r.state.Wait.For, r.state.Retry.NextTry = nil, time.Time{}
 	if r.state.Deletion != nil {
 		return

@@ -17,82 +17,113 @@ const maxDecisions = 20
 // State is the data that survives continue-as-new. It is one serializable struct, so
 // that a new run continues where the last one stopped.
 type State struct {
-	// Desired is nil until the first apply or delete.
-	Desired    *resource.Desired `json:"desired,omitempty"`
-	Generation int64             `json:"generation"`
-	// AppliedBy is the user that applied Generation.
-	AppliedBy string `json:"appliedBy,omitempty"`
-	// AppliedRequest is the key of that apply in the audit trail.
-	AppliedRequest string `json:"appliedRequest,omitempty"`
-	// ChangedAt is when Desired became Generation.
-	ChangedAt time.Time `json:"changedAt,omitzero"`
-	// StatedAt is when a user last stated Desired or Delete. A repeated apply counts too.
-	StatedAt time.Time `json:"statedAt,omitzero"`
-	Once     bool      `json:"once,omitempty"`
-	Paused   bool      `json:"paused,omitempty"`
+	Spec   `json:"spec"`
+	Paused bool `json:"paused,omitempty"`
 	// Deletion is nil unless the resource is being deleted.
 	Deletion *Deletion `json:"deletion,omitempty"`
-	Audit    Audit     `json:"audit,omitzero"`
-
 	// Undo is what is left to do after a deletion was taken back.
 	Undo *Undo `json:"undo,omitempty"`
 	// Forget ends the management.
 	Forget *ForgetInput `json:"forget,omitempty"`
 
-	// HistoryLimit is the number of events after which the run continues as new, as the
-	// run before it decided; 0 for firstHistoryLength.
-	HistoryLimit int `json:"historyLimit,omitempty"`
-
-	// Notifications are those that the run before had not ended; set in continue-as-new only.
-	Notifications []activities.WakeDependentsInput `json:"notifications,omitempty"`
-
-	// Summary is the last one that was written into the memo.
-	Summary *Summary `json:"summary,omitempty"`
-
-	// Pass counts the finished passes, ReadyPasses those that ended Ready.
-	Pass        int64 `json:"pass"`
-	ReadyPasses int64 `json:"readyPasses,omitempty"`
-	// Retry is how long the resource has not been Ready, and when the next pass starts.
-	Retry Retry `json:"retry,omitzero"`
-
-	// ReadyGeneration is the last generation that was Ready.
-	ReadyGeneration int64 `json:"readyGeneration,omitempty"`
-	// Write is the last PUT.
-	Write LastWrite `json:"write,omitzero"`
-	// Seen is set once a read showed the resource.
-	Seen bool `json:"seen,omitempty"`
 	// Requests are the requests for the next pass, and approvals.
 	Requests Requests `json:"requests,omitzero"`
 	// Changes are the changes of other resources that the run was notified of, oldest
 	// first: readings from before them are too old.
 	Changes []activities.Change `json:"changes,omitempty"`
+
+	// Known is what is known of the resource in Azure, Ready when it was as the spec wants.
+	Known Known `json:"known,omitzero"`
+	Ready Ready `json:"ready,omitzero"`
+	// Write is the last PUT.
+	Write LastWrite `json:"write,omitzero"`
+	// Operation is the long-running operation in progress.
+	Operation Operation `json:"operation,omitzero"`
+	Exports   Exports   `json:"exports,omitzero"`
+
+	Report `json:"report"`
+	// Retry is how long the resource has not been Ready, and when the next pass starts.
+	Retry Retry `json:"retry,omitzero"`
 	// Wait is what the resource waits for.
 	Wait Wait `json:"wait,omitzero"`
-	// Announced is the state that was last sent to dependents. Leaf is set when a
-	// resource of the type never has dependents.
-	Announced Announced `json:"announced"`
-	Leaf      bool      `json:"leaf,omitempty"`
-
-	Phase     Phase              `json:"phase"`
-	Condition resource.Condition `json:"condition"`
-
-	Operation      string                `json:"operation,omitempty"`
-	OperationSince time.Time             `json:"operationSince,omitzero"`
-	Differences    []resource.Difference `json:"differences,omitempty"`
-	DifferencesAt  time.Time             `json:"differencesAt,omitzero"`
-	Decisions      []Decision            `json:"decisions,omitempty"`
-	// Kept are the paths of the baseline, where Azure keeps another value.
-	Kept []string `json:"kept,omitempty"`
-	// Identity is how Azure identifies the resource wherever it is, as PostCheck found it.
-	Identity resource.Identity `json:"identity,omitempty"`
-	// Memory is the baseline. The activities own it; it is opaque here.
-	Memory json.RawMessage `json:"baseline,omitempty"`
-	// Exports are the exports that were compared, ExportedGeneration the last generation of
-	// which all were.
-	Exports            []exporting.Exported `json:"exports,omitempty"`
-	ExportedGeneration int64                `json:"exportedGeneration,omitempty"`
+	// Announced is the state that was last sent to dependents.
+	Announced Announced `json:"announced,omitzero"`
+	Audit     Audit     `json:"audit,omitzero"`
 	// Trace is set once a message came with a trace.
 	Trace *Trace `json:"trace,omitempty"`
+
+	// HistoryLimit is the number of events after which the run continues as new, as the
+	// run before it decided; 0 for firstHistoryLength.
+	HistoryLimit int `json:"historyLimit,omitempty"`
+	// Notifications are those that the run before had not ended; set in continue-as-new only.
+	Notifications []activities.WakeDependentsInput `json:"notifications,omitempty"`
+	// Summary is the last one that was written into the memo.
+	Summary *Summary `json:"summary,omitempty"`
+}
+
+// Spec is what users want.
+type Spec struct {
+	// Desired is nil until the first apply or delete.
+	Desired    *resource.Desired `json:"desired,omitempty"`
+	Generation int64             `json:"generation"`
+	// AppliedBy is the user that applied Generation, AppliedRequest the key of that apply
+	// in the audit trail.
+	AppliedBy      string `json:"appliedBy,omitempty"`
+	AppliedRequest string `json:"appliedRequest,omitempty"`
+	// ChangedAt is when Desired became Generation, StatedAt when a user last stated it or its
+	// deletion: a repeated apply counts too.
+	ChangedAt time.Time `json:"changedAt,omitzero"`
+	StatedAt  time.Time `json:"statedAt,omitzero"`
+	// Once ends the management once the resource is Ready.
+	Once bool `json:"once,omitempty"`
+}
+
+// Known is what is known of the resource in Azure.
+type Known struct {
+	// Seen is set once a read showed the resource.
+	Seen bool `json:"seen,omitempty"`
+	// Leaf is set when a resource of the type never has dependents.
+	Leaf bool `json:"leaf,omitempty"`
+	// Identity is how Azure identifies the resource wherever it is, as PostCheck found it.
+	Identity resource.Identity `json:"identity,omitempty"`
+	// Baseline belongs to the activities; it is opaque here. Kept are its paths where Azure
+	// keeps another value.
+	Baseline json.RawMessage `json:"baseline,omitempty"`
+	Kept     []string        `json:"kept,omitempty"`
+}
+
+// Ready is when the resource was as the spec wants.
+type Ready struct {
+	// Generation is the last generation that was Ready, Passes the number of passes that
+	// ended so.
+	Generation int64 `json:"generation,omitempty"`
+	Passes     int64 `json:"passes,omitempty"`
+}
+
+// Operation is a long-running operation in progress; the zero value is none.
+type Operation struct {
+	Method string    `json:"method,omitempty"`
+	Since  time.Time `json:"since,omitzero"`
+}
+
+// Exports are the exports that were compared.
+type Exports struct {
+	Known []exporting.Exported `json:"known,omitempty"`
+	// Generation is the last generation of which all were compared.
+	Generation int64 `json:"generation,omitempty"`
+}
+
+// Report is what the passes found.
+type Report struct {
+	// Pass counts the finished passes.
+	Pass      int64              `json:"pass"`
+	Phase     Phase              `json:"phase"`
+	Condition resource.Condition `json:"condition"`
+	// Differences are those of the last pass that found any, at DifferencesAt.
+	Differences   []resource.Difference `json:"differences,omitempty"`
+	DifferencesAt time.Time             `json:"differencesAt,omitzero"`
+	// Decisions are the last ones, oldest first.
+	Decisions []Decision `json:"decisions,omitempty"`
 }
 
 // status returns the state as users see it.
@@ -102,9 +133,9 @@ func (s *State) status() *Status {
 		WaitingFor: s.Wait.For, WaitingSince: s.Wait.Since, NextTry: s.nextTry(),
 		NotReadySince: s.Retry.NotReadySince, Overdue: s.Retry.Overdue,
 		Paused: s.Paused, Deleting: s.Deletion != nil, Deleted: s.deleted(),
-		Operation: s.Operation, OperationSince: s.OperationSince,
+		Operation: s.Operation.Method, OperationSince: s.Operation.Since,
 		Abortable: s.canAbort(), Cascade: s.Deletion != nil && s.Deletion.Cascade,
-		Kept: s.Kept, Exports: s.exports(),
+		Kept: s.Known.Kept, Exports: s.exports(),
 		Differences: s.Differences, DifferencesAt: s.DifferencesAt, Decisions: s.Decisions,
 	}
 	if d := s.Desired; d != nil {
@@ -130,15 +161,16 @@ func (s *State) nextTry() time.Time {
 }
 
 // applied reports whether this workflow wrote the resource or found it Ready.
-func (s *State) applied() bool { return s.Write.Sent || s.ReadyGeneration > 0 }
+func (s *State) applied() bool { return s.Write.Sent || s.Ready.Generation > 0 }
 
 // existed reports whether a read of this workflow showed the resource: then its absence
 // means that it was deleted.
-func (s *State) existed() bool { return s.Seen || s.ReadyGeneration > 0 || len(s.Memory) > 0 }
+func (s *State) existed() bool {
+	return s.Known.Seen || s.Ready.Generation > 0 || len(s.Known.Baseline) > 0
+}
 
-// newerThan returns the generation of the spec where it is newer than that of a pass, else
-// 0.
-func (s *State) newerThan(generation int64) int64 {
+// newerThan returns the generation of the spec if it is newer than that of a pass, else 0.
+func (s *Spec) newerThan(generation int64) int64 {
 	if s.Generation > generation {
 		return s.Generation
 	}
@@ -161,7 +193,7 @@ func (s *State) replaceSpec(next resource.Desired) {
 // writeToken returns the name of the write that is due: the same one in all passes until
 // ARM accepted a PUT or the resource was Ready.
 func (s *State) writeToken() string {
-	return fmt.Sprintf("%d.%d.%d", s.Generation, s.ReadyPasses, s.Retry.FailedPuts)
+	return fmt.Sprintf("%d.%d.%d", s.Generation, s.Ready.Passes, s.Retry.FailedPuts)
 }
 
 // deleted reports whether a requested deletion is done. Without a deletion the same
@@ -171,7 +203,7 @@ func (s *State) deleted() bool {
 }
 
 // addDecision appends a decision. One that repeats the last only increases its count.
-func (s *State) addDecision(next Decision) {
+func (s *Report) addDecision(next Decision) {
 	if n := len(s.Decisions); n > 0 {
 		last := &s.Decisions[n-1]
 		if last.Step == next.Step && last.Action == next.Action && last.Reason == next.Reason && last.Message == next.Message && last.Origin == next.Origin {

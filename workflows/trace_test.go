@@ -275,7 +275,7 @@ func TestTraceInState(t *testing.T) {
 	r := newTraced(t, sdktrace.AlwaysSample(), nil)
 	spec := desired()
 	sender := request(7, true)
-	r.input.State = &workflows.State{Desired: &spec, Generation: 1, Requests: workflows.Requests{Pass: true}, Trace: &workflows.Trace{Request: sender, Passes: 3}}
+	r.input.State = &workflows.State{Spec: workflows.Spec{Desired: &spec, Generation: 1}, Requests: workflows.Requests{Pass: true}, Trace: &workflows.Trace{Request: sender, Passes: 3}}
 	r.start(time.Minute)
 	passes := r.passes()
 	if len(passes) == 0 || passes[0].SpanContext().TraceID() != sender.SpanContext().TraceID() {

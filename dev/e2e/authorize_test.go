@@ -79,7 +79,7 @@ func (s scenarios) forgedStart(t *testing.T) {
 	desired := resource.Desired{ID: id, Name: "forged", APIVersion: "2024-01-01", Body: []byte(`{}`)}
 	run, err := s.Client.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id.WorkflowID(), TaskQueue: workflows.TaskQueue},
 		workflows.ReconcileResourceWorkflow, workflows.ReconcileResourceInput{State: &workflows.State{
-			Desired: &desired, Generation: 1, Deletion: &workflows.Deletion{DeleteInput: workflows.DeleteInput{By: "attacker"}, Stage: workflows.DeletionRequested},
+			Spec: workflows.Spec{Desired: &desired, Generation: 1}, Deletion: &workflows.Deletion{DeleteInput: workflows.DeleteInput{By: "attacker"}, Stage: workflows.DeletionRequested},
 		}})
 	if err != nil {
 		t.Fatal(err)
