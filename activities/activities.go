@@ -89,11 +89,9 @@ type Options struct {
 	// KeepUnregistered makes RegisterProvider register nothing: it reports the
 	// command to run.
 	KeepUnregistered bool
-	// GenerationTag writes the statement of each PUT into a tag, and refuses a write whose
-	// statement is older than the tag. Records, unless nil, are the same outside of the
-	// resources, also for those that are deleted.
-	GenerationTag bool
-	Records       Records
+	// Records, unless nil, have the newest statement of each resource, also of deleted
+	// ones. A write whose statement is older is not sent.
+	Records Records
 	// ReadOnly makes every write a verdict: nothing is sent that could change Azure.
 	ReadOnly bool
 	// Rules, when set, returns the state of the worker's rules.

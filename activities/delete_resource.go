@@ -69,12 +69,6 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	requests = forWrites(requests, writeStep{
 		fences: a.fences(), desired: in.Desired, PassFacts: in.PassFacts, deletion: &in.SignedDeletion, progress: heartbeat.content,
 	})
-	switch stop, err := a.checkTagBeforeDelete(requests, in); {
-	case err != nil:
-		return a.deleteFailed(ctx, in, heartbeat, err)
-	case stop != nil:
-		return DeleteResourceResult{Verdict: a.report("DeleteResource", *stop), Unsent: true}, nil
-	}
 	request := a.request(in.Desired)
 	operation, refusal, err := a.deleteThrough(requests, request, in)
 	verdict, decided := extensions.VerdictOf(err)

@@ -249,15 +249,13 @@ func (a *Activities) checkGuards(ctx context.Context) []Finding {
 // are readable.
 func (a *Activities) checkFence(ctx context.Context) Finding {
 	finding := Finding{Check: "generation fence", State: FindingOK, Message: "off: after a restore of Temporal's database, start-frozen is the only guard"}
-	switch {
-	case a.options.GenerationTag:
-		finding.Message = "the tag " + GenerationTag + " of each resource records the generation of its last PUT"
-	case a.options.Records != nil:
-		finding.Message = "a blob container records the newest generation of each resource"
-		if _, _, err := a.options.Records.Read(ctx, "probe.json"); err != nil {
-			finding.State, finding.Message = FindingFault, "the records cannot be read, so nothing is written: "+secrets.Scrub(err.Error(), nil)
-			finding.Advice = "give the worker's credential the role Storage Blob Data Contributor at the container, and check generation-fence-container"
-		}
+	if a.options.Records == nil {
+		return finding
+	}
+	finding.Message = "a blob container records the newest generation of each resource"
+	if _, _, err := a.options.Records.Read(ctx, "probe.json"); err != nil {
+		finding.State, finding.Message = FindingFault, "the records cannot be read, so nothing is written: "+secrets.Scrub(err.Error(), nil)
+		finding.Advice = "give the worker's credential the role Storage Blob Data Contributor at the container, and check generation-fence-container"
 	}
 	return finding
 }

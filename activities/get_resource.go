@@ -167,7 +167,6 @@ func (a *Activities) observe(ctx context.Context, target resource.Target, respon
 	if err != nil || body == nil {
 		return nil, fmt.Errorf("the answer to GET %s is no JSON object (ARM request ID %s)", target.ID, response.RequestID)
 	}
-	takeGenerationTag(body)
 	masked := a.Registry.Trim(target.ID.Type(), a.mask(ctx, body, target))
 	if result.Observed, err = json.Marshal(masked); err != nil {
 		return nil, fmt.Errorf("encode answer to GET %s: %w", target.ID, err)

@@ -145,8 +145,6 @@ type put struct {
 	stated         []resource.Path
 	withoutRefused bool
 	memory         json.RawMessage
-	// recordedTag is the value of the fence's tag that the last read showed.
-	recordedTag string
 	// patch is set when the payload is sent as a PATCH.
 	patch bool
 	// unconditional is set when the PUT is sent without the ETag of the read, because
@@ -239,7 +237,6 @@ func (p *put) reread(ctx context.Context) (*PutResourceResult, error) {
 	if p.request.Object.Observed, err = resource.DecodeBody(response.Body); err != nil {
 		return p.stop(resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error())), nil
 	}
-	p.recordedTag = takeGenerationTag(p.request.Object.Observed)
 	p.etag = response.ETag
 	if p.mustCreate() {
 		return p.stopUnsent(createdSinceRead(p.in.Desired), false), nil

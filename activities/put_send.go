@@ -19,9 +19,6 @@ func (p *put) writeHold(ctx context.Context) *resource.Verdict {
 	if stop := p.fences().checkFreeze(ctx, p.in.Desired); stop != nil {
 		return stop
 	}
-	if stop := p.checkTag(); stop != nil {
-		return stop
-	}
 	return p.checkBudgets(ctx)
 }
 
@@ -123,7 +120,6 @@ func (p *put) prepare(ctx context.Context) (payload []byte, values []string, res
 		values = append(values, completed...)
 	}
 	if stop == nil && err == nil {
-		p.addGenerationTag(body)
 		payload, stop = encodePayload(body)
 	}
 	if stop != nil {

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -39,31 +38,13 @@ func (s Statement) newer(than Statement) bool {
 	return s.Generation > than.Generation
 }
 
-// String returns the form of the statement in a tag.
-func (s Statement) String() string {
-	generation := strconv.FormatInt(s.Generation, 10)
-	if s.At.IsZero() {
-		return generation
-	}
-	return generation + " " + s.At.Format("2006-01-02T15:04:05.000Z")
-}
-
-// parseStatement is the reverse of String. A text of another form is no statement.
-func parseStatement(value string) (Statement, bool) {
-	number, at, timed := strings.Cut(value, " ")
-	generation, err := strconv.ParseInt(number, 10, 64)
-	if err != nil {
-		return Statement{}, false
-	}
-	s := Statement{Generation: generation}
-	if timed {
-		s.At, err = time.Parse(time.RFC3339, at)
-	}
-	return s, err == nil
+// equal reports whether two statements are the same.
+func (s Statement) equal(other Statement) bool {
+	return s.Generation == other.Generation && s.At.Equal(other.At) && s.Deleted == other.Deleted
 }
 
 // olderThanRecorded is the verdict of a write whose spec is older than what is recorded.
-func olderThanRecorded(id resource.ID, recorded, own Statement, where string) *resource.Verdict {
+func olderThanRecorded(id resource.ID, recorded, own Statement) *resource.Verdict {
 	what := fmt.Sprintf("generation %d", recorded.Generation)
 	if recorded.Deleted {
 		what = "a deletion"
@@ -76,9 +57,9 @@ func olderThanRecorded(id resource.ID, recorded, own Statement, where string) *r
 		known += " of " + text.Time(own.At)
 	}
 	verdict := resource.Block(resource.ReasonOlderThanRecorded, fmt.Sprintf(
-		"%s records %s of %s, and Temporal knows only %s: its database seems to be older, so nothing is written. "+
+		"the generation fence records %s of %s, and Temporal knows only %s: its database seems to be older, so nothing is written. "+
 			"armature apply of the manifest that is meant makes it the newest, also if it is this one; armature forget %s leaves the resource as it is",
-		where, what, id.Short(), known, id.Short()))
+		what, id.Short(), known, id.Short()))
 	return &verdict
 }
 
@@ -133,8 +114,8 @@ func (s *writeStep) checkRecords(ctx context.Context, write arm.Write) *resource
 		}
 		switch {
 		case document != nil && known.newer(own):
-			return olderThanRecorded(id, known.Statement, own, "the generation fence")
-		case document != nil && known.String() == own.String() && known.Deleted == own.Deleted:
+			return olderThanRecorded(id, known.Statement, own)
+		case document != nil && known.equal(own):
 			return nil
 		}
 		next, err := json.Marshal(record{ID: id.String(), Statement: own})

@@ -31,8 +31,8 @@ type Config struct {
 	// StartFrozen names the start after which nothing is written until a user lifts the
 	// freeze: once for each name, or at every start for StartAlways. "" is none.
 	StartFrozen Start `mapstructure:"start-frozen"`
-	// GenerationFence is one of the Fence constants; FenceContainer is the URL of the blob
-	// container of FenceBlob.
+	// GenerationFence is FenceOff or FenceBlob; FenceContainer is the URL of the blob
+	// container.
 	GenerationFence string `mapstructure:"generation-fence"`
 	FenceContainer  string `mapstructure:"generation-fence-container"`
 	// RereadWindow is how long a repeated PUT activity reads before it accepts a 404.
@@ -64,10 +64,9 @@ type Config struct {
 	MaskKey Reference `mapstructure:"mask-key"`
 }
 
-// Fences that generation-fence may name.
+// Values of generation-fence.
 const (
 	FenceOff  = "off"
-	FenceTag  = "tag"
 	FenceBlob = "blob"
 )
 

@@ -61,7 +61,7 @@ func keys() []key {
 		{"rules.reload", "10s", "interval at which changed rule files are loaded; 0s disables it"},
 		{"read-only", "false", "send nothing that could change Azure: read, plan and compare only"},
 		{"start-frozen", "", "after a restore of Temporal's database: write nothing until armature unfreeze. A name, such as the date of the restore, does so once; true at every start of a worker"},
-		{"generation-fence", FenceOff, "off, tag or blob: where the newest generation of each resource is recorded outside of Temporal, so that an older database writes nothing"},
+		{"generation-fence", FenceOff, "off, or blob: a blob container records the newest generation of each resource outside of Temporal, so that an older database writes nothing"},
 		{"generation-fence-container", "", "blob container of generation-fence blob: https://ACCOUNT.blob.core.windows.net/CONTAINER; azure.credential reads and writes it"},
 		{"reread-window", "60s", "how long a repeated PUT reads before it accepts a 404"},
 		{"stop-timeout", "30s", "time for running activities to finish at shutdown"},

@@ -66,7 +66,7 @@ const minMetricsInterval = 5 * time.Second
 
 // fence checks the generation fence.
 func (c Config) fence(p *problems) {
-	p.oneOf("generation-fence", c.GenerationFence, FenceOff, FenceTag, FenceBlob)
+	p.oneOf("generation-fence", c.GenerationFence, FenceOff, FenceBlob)
 	const key = "generation-fence-container"
 	if c.GenerationFence != FenceBlob {
 		p.require(c.FenceContainer == "", key, "allowed with generation-fence blob only")

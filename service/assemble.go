@@ -151,7 +151,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 			PutBudget: settings.PutBudget, DisappearanceBudget: settings.DisappearanceBudget,
 			OverdueAfter: overdueAfter(settings), OverdueExempt: strings.FieldsFunc(settings.OverdueExempt, isComma),
 			KeepUnregistered: !settings.Azure.RegisterProviders, ReadOnly: settings.ReadOnly, Clock: clock,
-			GenerationTag: settings.GenerationFence == config.FenceTag, Records: records,
+			Records: records,
 			Exports: exports,
 		}),
 		plugins:    options.WorkerPlugins,
