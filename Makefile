@@ -122,13 +122,26 @@ YAML_LANGUAGE_SERVER := $(CURDIR)/dev/.editor/$(YAML_LANGUAGE_SERVER_VERSION)/no
 test-editor: $(YAML_LANGUAGE_SERVER) ## test schemas in the YAML language server of editors; installs it and Node.js if missing
 	cd dev && YAML_LANGUAGE_SERVER='$(YAML_LANGUAGE_SERVER)' $(GO) test -count=1 -timeout 10m -v ./editor
 
-$(YAML_LANGUAGE_SERVER):
+$(YAML_LANGUAGE_SERVER): | nodejs
+	npm install --silent --no-audit --no-fund --prefix dev/.editor/$(YAML_LANGUAGE_SERVER_VERSION) yaml-language-server@$(YAML_LANGUAGE_SERVER_VERSION)
+
+.PHONY: nodejs
+nodejs:
 	@command -v npm >/dev/null || { \
-		echo "the test of editors needs Node.js: installing it"; \
+		echo "this test needs Node.js: installing it"; \
 		sudo=""; [ "$$(id -u)" = 0 ] || sudo=sudo; \
 		$$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends nodejs npm >/dev/null; \
 	}
-	npm install --silent --no-audit --no-fund --prefix dev/.editor/$(YAML_LANGUAGE_SERVER_VERSION) yaml-language-server@$(YAML_LANGUAGE_SERVER_VERSION)
+
+AZURITE_VERSION := 3.37.0
+AZURITE := $(CURDIR)/dev/.azurite/$(AZURITE_VERSION)/node_modules/.bin/azurite-blob
+
+.PHONY: test-azurite
+test-azurite: $(AZURITE) ## test the generation fence's container on Azure's storage emulator; installs it and Node.js if missing
+	AZURITE='$(AZURITE)' $(GO) test -count=1 -timeout 5m -v -run '^TestAzurite$$' ./arm
+
+$(AZURITE): | nodejs
+	npm install --silent --no-audit --no-fund --prefix dev/.azurite/$(AZURITE_VERSION) azurite@$(AZURITE_VERSION)
 
 .PHONY: test-postgres
 test-postgres: postgresql ## run the compose file's services on PostgreSQL, without Docker; installs it if missing, needs root or sudo
@@ -166,14 +179,14 @@ bench: ## measure; BENCH=wake for one part, BENCH=scale for large numbers (up to
 
 # PARTS are the parts of `make check`, those that mostly wait first. race has the tests of
 # replay, and test-dev those of layers.
-PARTS := test-dev race attack lint test-webui workflowcheck test-postgres test-editor licenses vulnerabilities
+PARTS := test-dev race attack lint test-webui workflowcheck test-postgres test-azurite test-editor licenses vulnerabilities
 # PART_TIMES has a line for each part that ended: name, seconds, seconds of the processors, exit code.
 PART_TIMES := dev/bin/check.times
 
 .PHONY: check
 check: ## everything that CI runs, two parts at a time; prints the time of each part at the end
 	@mkdir -p dev/bin && rm -f $(PART_TIMES)
-	@$(MAKE) --no-print-directory gcc chromium postgresql $(YAML_LANGUAGE_SERVER)
+	@$(MAKE) --no-print-directory gcc chromium postgresql $(YAML_LANGUAGE_SERVER) $(AZURITE)
 	@code=0; $(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync=recurse \
 		ATTACK_FLAGS=--own SAMPLE=-short DEV_ELSEWHERE='attack|editor|postgres|webui' $(PARTS:%=part-%) || code=$$?; \
 	sort -k2,2nr $(PART_TIMES) | awk -v all="$$SECONDS" ' \

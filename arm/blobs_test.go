@@ -79,6 +79,30 @@ func TestBlobs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	checkConditions(t, blobs)
+	if credential.scopes[0] != storageScope || store.tokens[0] != "Bearer t0ken" {
+		t.Errorf("token of %v, sent as %q", credential.scopes, store.tokens[0])
+	}
+	store.status = http.StatusServiceUnavailable
+	if _, _, err := blobs.Read(t.Context(), "s/a.json"); err == nil || !strings.Contains(err.Error(), "503 ServerBusy") {
+		t.Errorf("a failed read is %v", err)
+	}
+	if written, err := blobs.Write(t.Context(), "s/b.json", nil, ""); written || err == nil {
+		t.Errorf("a failed write is %t, %v", written, err)
+	}
+	store.status = 0
+	other, err := NewBlobs(BlobOptions{Container: server.URL + "/missing", Credential: credential, Transport: server.Client()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := other.Read(t.Context(), "s/a.json"); err == nil || !strings.Contains(err.Error(), "ContainerNotFound") {
+		t.Errorf("a missing container looks like a missing document: %v", err)
+	}
+}
+
+// checkConditions writes one document with conditions that hold and conditions that do not.
+func checkConditions(t *testing.T, blobs *Blobs) {
+	t.Helper()
 	write := func(document, etag string, want bool) {
 		t.Helper()
 		if written, err := blobs.Write(t.Context(), "s/a.json", []byte(document), etag); written != want || err != nil {
@@ -99,24 +123,6 @@ func TestBlobs(t *testing.T) {
 	document, _, err := blobs.Read(t.Context(), "s/a.json")
 	if string(document) != "two" || err != nil {
 		t.Errorf("the document is %q, %v; want the second write alone", document, err)
-	}
-	if credential.scopes[0] != storageScope || store.tokens[0] != "Bearer t0ken" {
-		t.Errorf("token of %v, sent as %q", credential.scopes, store.tokens[0])
-	}
-	store.status = http.StatusServiceUnavailable
-	if _, _, err := blobs.Read(t.Context(), "s/a.json"); err == nil || !strings.Contains(err.Error(), "503 ServerBusy") {
-		t.Errorf("a failed read is %v", err)
-	}
-	if written, err := blobs.Write(t.Context(), "s/b.json", nil, ""); written || err == nil {
-		t.Errorf("a failed write is %t, %v", written, err)
-	}
-	store.status = 0
-	other, err := NewBlobs(BlobOptions{Container: server.URL + "/missing", Credential: credential, Transport: server.Client()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := other.Read(t.Context(), "s/a.json"); err == nil || !strings.Contains(err.Error(), "ContainerNotFound") {
-		t.Errorf("a missing container looks like a missing document: %v", err)
 	}
 }
 
