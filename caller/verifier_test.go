@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/caller"
-	"github.com/armature-io/armature/internal/issuer"
+	"github.com/armature-io/armature/internal/testonly/issuer"
 	"github.com/google/go-cmp/cmp"
 )
 

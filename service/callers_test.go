@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/armature-io/armature/config"
-	"github.com/armature-io/armature/internal/issuer"
 	"github.com/armature-io/armature/internal/payload"
+	"github.com/armature-io/armature/internal/testonly/issuer"
 	"github.com/armature-io/armature/workflows"
 	commonpb "go.temporal.io/api/common/v1"
 )

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/armature-io/armature/internal/issuer"
 	"github.com/armature-io/armature/internal/payload"
+	"github.com/armature-io/armature/internal/testonly/issuer"
 	commonpb "go.temporal.io/api/common/v1"
 	"google.golang.org/protobuf/encoding/protojson"
 )

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/armature-io/armature/internal/issuer"
 	"github.com/armature-io/armature/internal/payload"
+	"github.com/armature-io/armature/internal/testonly/issuer"
 	"github.com/armature-io/armature/service"
 	commonpb "go.temporal.io/api/common/v1"
 	"google.golang.org/protobuf/encoding/protojson"

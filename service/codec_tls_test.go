@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/armature-io/armature/internal/issuer"
+	"github.com/armature-io/armature/internal/testonly/issuer"
 	"github.com/armature-io/armature/service"
 )
 

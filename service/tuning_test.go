@@ -15,7 +15,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/armature-io/armature/config"
-	"github.com/armature-io/armature/internal/scheduled"
+	"github.com/armature-io/armature/internal/testonly/scheduled"
 )
 
 const tunedID = "/subscriptions/AAAAAAAA-0000-0000-0000-000000000001/resourcegroups/rg"

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/armature-io/armature/internal/scheduled"
+	"github.com/armature-io/armature/internal/testonly/scheduled"
 	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"

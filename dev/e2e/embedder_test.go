@@ -9,7 +9,7 @@ import (
 	"github.com/armature-io/armature/dev/internal/harness"
 	"github.com/armature-io/armature/dev/internal/testworker/codec"
 	"github.com/armature-io/armature/dev/internal/testworker/policy"
-	"github.com/armature-io/armature/internal/issuer"
+	"github.com/armature-io/armature/internal/testonly/issuer"
 )
 
 // TestGuardSenders runs a worker that allows messages by the tokens of their senders. The

@@ -14,7 +14,7 @@ import (
 	"github.com/armature-io/armature/dev/internal/harness"
 	"github.com/armature-io/armature/dev/temporaldev"
 	"github.com/armature-io/armature/internal/audit"
-	"github.com/armature-io/armature/internal/issuer"
+	"github.com/armature-io/armature/internal/testonly/issuer"
 	"github.com/armature-io/armature/workflows"
 )
 

@@ -18,7 +18,7 @@ const module = "github.com/armature-io/armature"
 // import each other. A package belongs to the longest room that its path begins
 // with, so "activities/lookup" is a room of its own below "activities".
 var layers = [][]string{
-	{"internal/issuer", "internal/keyref", "internal/nearest", "internal/regular", "internal/scheduled", "internal/servertime", "internal/serverversion", "internal/text"},
+	{"internal/keyref", "internal/nearest", "internal/regular", "internal/servertime", "internal/serverversion", "internal/text"},
 	{"internal/tracing"},
 	{"resource"},
 	{"internal/jsontree"},
@@ -43,6 +43,7 @@ var layers = [][]string{
 // but the lowest layer, and only the listed rooms import them.
 var leaves = map[string][]string{
 	"caller":              {"service"},
+	"internal/testonly":   nil, // tests alone
 	"internal/payload":    {"activities", "internal/encryption", "fleet", "service", "starter"},
 	"internal/searchattr": {"workflows", "fleet", "service", "starter"},
 	"config":              {"service"},
@@ -113,6 +114,9 @@ func violation(from, to string) string {
 		return ""
 	}
 	if users, isLeaf := leaves[to]; isLeaf {
+		if len(users) == 0 {
+			return to + " is for tests only"
+		}
 		if !slices.ContainsFunc(users, func(user string) bool { return within(from, user) }) {
 			return fmt.Sprintf("%s is for %s only", to, strings.Join(users, ", "))
 		}
@@ -201,6 +205,7 @@ func TestViolation(t *testing.T) {
 		"SDK to types":      {reason: "the SDK knows no type", from: "extensions", to: "extensions/azure", refused: true},
 		"step to a type":    {reason: "activities use the registry", from: "activities", to: "extensions/azure", refused: true},
 		"lookup to steps":   {reason: "the cache knows no activity", from: "activities/lookup", to: "activities", refused: true},
+		"test to product":   {reason: "a double of a test is no part of a program", from: "service", to: "internal/testonly", refused: true},
 		"unknown room":      {reason: "a new folder needs a layer", from: "helpers", to: "resource", refused: true},
 	}
 	for name, tc := range cases {

@@ -15,7 +15,7 @@ import (
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/dev/internal/harness"
 	"github.com/armature-io/armature/dev/temporaldev"
-	"github.com/armature-io/armature/internal/issuer"
+	"github.com/armature-io/armature/internal/testonly/issuer"
 )
 
 // What is registered at the issuer: the Web UI, an API for the codec server, and users.
