@@ -37,22 +37,14 @@ func contoso(t *testing.T) *index {
 	shape := func(name string, writable Scope, inner *Node) Shape {
 		return Shape{Type: "Contoso.Net/" + name, Version: "2020-01-01", Body: resourceOf(inner), Readable: ResourceGroupScope, Writable: writable}
 	}
-	data, err := Encode([]Shape{
+	return indexOf(
 		shape("networks", ResourceGroupScope, network),
 		shape("networks/subnets", ResourceGroupScope, subnet),
 		shape("networks/subnets/deeper", ResourceGroupScope, subnet),
 		shape("networks/events", 0, event),
 		shape("networks/privateEndpointConnections", ResourceGroupScope, properties("state")),
 		shape("networksOther", ResourceGroupScope, network),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := readIndex(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x
+	)
 }
 
 func TestInlineLists(t *testing.T) {

@@ -59,18 +59,11 @@ func networks(t *testing.T) *publishedType {
 		Property{Name: "users", Type: &Node{Kind: Object, Additional: item}},
 	)
 	body := object(Property{Name: "properties", Type: now})
-	data, err := Encode([]Shape{
-		{Type: "Contoso.Net/networks", Version: "2020-01-01", Body: object(Property{Name: "properties", Type: old})},
-		{Type: "Contoso.Net/networks", Version: "2021-01-01", Body: body},
-		{Type: "Contoso.Net/networks", Version: "2022-01-01", Body: body},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := readIndex(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := indexOf(
+		Shape{Type: "Contoso.Net/networks", Version: "2020-01-01", Body: object(Property{Name: "properties", Type: old})},
+		Shape{Type: "Contoso.Net/networks", Version: "2021-01-01", Body: body},
+		Shape{Type: "Contoso.Net/networks", Version: "2022-01-01", Body: body},
+	)
 	found, ok := x.find("contoso.net/NETWORKS")
 	if !ok {
 		t.Fatal("the type is not found")

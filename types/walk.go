@@ -1,39 +1,12 @@
 package types
 
 import (
-	"iter"
 	"slices"
 	"strings"
 )
 
 // maxWalkSteps is the depth to which Walk descends: deeper than any published body.
 const maxWalkSteps = 40
-
-// members returns the nodes that a node contains directly.
-func (n *Node) members() iter.Seq[*Node] {
-	return func(yield func(*Node) bool) {
-		for _, p := range n.Properties {
-			if !yield(p.Type) {
-				return
-			}
-		}
-		for _, v := range n.Variants {
-			if !yield(v.Type) {
-				return
-			}
-		}
-		for _, element := range n.Elements {
-			if !yield(element) {
-				return
-			}
-		}
-		for _, member := range []*Node{n.Item, n.Additional} {
-			if member != nil && !yield(member) {
-				return
-			}
-		}
-	}
-}
 
 // Walk visits every property below the body, also of all variants, with its path in
 // lower case: "[]" stands for the items of a list, "*" for the keys of a map. It

@@ -27,7 +27,7 @@ func writeTypes(from string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	data, err := types.Encode(shapes)
+	data, err := encode(shapes)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package types
+package main
 
 import (
 	"cmp"
@@ -8,21 +8,35 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/armature-io/armature/types"
 )
 
-// Encode returns the data file of shapes. Nodes that are the same pointer are written
+// magic starts the packed file.
+const magic = "ARMATURE-TYPES-1\n"
+
+// Bits of a node, after its kind.
+const (
+	bitMin = 1 << iota
+	bitMax
+	bitPattern
+	bitSensitive
+	bitAdditional
+)
+
+// encode returns the packed file of shapes (internal/azuretypes has its format). Nodes that are the same pointer are written
 // once per provider. The names of the types decide the provider.
-func Encode(shapes []Shape) ([]byte, error) {
+func encode(shapes []types.Shape) ([]byte, error) {
 	compressor, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithWindowSize(8<<20))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = compressor.Close() }()
 	shapes = slices.Clone(shapes)
-	slices.SortStableFunc(shapes, func(a, b Shape) int {
+	slices.SortStableFunc(shapes, func(a, b types.Shape) int {
 		return cmp.Or(strings.Compare(strings.ToLower(a.Type), strings.ToLower(b.Type)), strings.Compare(a.Version, b.Version))
 	})
-	byProvider := map[string][]Shape{}
+	byProvider := map[string][]types.Shape{}
 	var keys []string
 	for i, s := range shapes {
 		if i > 0 && strings.EqualFold(s.Type, shapes[i-1].Type) && s.Version == shapes[i-1].Version {
@@ -43,19 +57,19 @@ func Encode(shapes []Shape) ([]byte, error) {
 		directory.number(len(frame))
 		frames = append(frames, frame...)
 	}
-	writeTypes(directory, keys, byProvider)
+	writeDirectory(directory, keys, byProvider)
 	compressed := compressor.EncodeAll(directory.bytes(), nil)
 	out := binary.AppendUvarint([]byte(magic), uint64(len(compressed)))
 	return slices.Concat(out, compressed, frames), nil
 }
 
 // newestOf returns the shape of the newest version.
-func newestOf(shapes []Shape) Shape {
-	return slices.MaxFunc(shapes, func(a, b Shape) int { return strings.Compare(a.Version, b.Version) })
+func newestOf(shapes []types.Shape) types.Shape {
+	return slices.MaxFunc(shapes, func(a, b types.Shape) int { return strings.Compare(a.Version, b.Version) })
 }
 
-// writeTypes writes the types of all providers with their versions.
-func writeTypes(w *writer, keys []string, byProvider map[string][]Shape) {
+// writeDirectory writes the types of all providers with their versions.
+func writeDirectory(w *writer, keys []string, byProvider map[string][]types.Shape) {
 	type entry struct{ provider, first, count int }
 	var entries []entry
 	for p, key := range keys {
@@ -86,9 +100,9 @@ func writeTypes(w *writer, keys []string, byProvider map[string][]Shape) {
 }
 
 // encodeFrame returns the frame of a provider, not compressed.
-func encodeFrame(shapes []Shape) []byte {
+func encodeFrame(shapes []types.Shape) []byte {
 	w := newWriter()
-	nodes := nodeTable{positions: map[*Node]int{}}
+	nodes := nodeTable{positions: map[*types.Node]int{}}
 	for _, s := range shapes {
 		nodes.add(s.Body)
 		for _, action := range s.Actions {
@@ -122,11 +136,11 @@ func encodeFrame(shapes []Shape) []byte {
 
 // nodeTable has the nodes of a frame, members before the objects that contain them.
 type nodeTable struct {
-	order     []*Node
-	positions map[*Node]int
+	order     []*types.Node
+	positions map[*types.Node]int
 }
 
-func (t *nodeTable) add(n *Node) {
+func (t *nodeTable) add(n *types.Node) {
 	if n == nil {
 		return
 	}
@@ -134,9 +148,17 @@ func (t *nodeTable) add(n *Node) {
 		return
 	}
 	t.positions[n] = -1 // a node may contain itself
-	for member := range n.members() {
-		t.add(member)
+	for _, p := range n.Properties {
+		t.add(p.Type)
 	}
+	for _, v := range n.Variants {
+		t.add(v.Type)
+	}
+	for _, element := range n.Elements {
+		t.add(element)
+	}
+	t.add(n.Item)
+	t.add(n.Additional)
 	t.positions[n] = len(t.order)
 	t.order = append(t.order, n)
 }
@@ -180,14 +202,14 @@ func (w *writer) bytes() []byte {
 	return slices.Concat(out, []byte(all), w.body)
 }
 
-func (w *writer) node(n *Node, nodes nodeTable) {
+func (w *writer) node(n *types.Node, nodes nodeTable) {
 	bits := 0
 	set := func(bit int, when bool) {
 		if when {
 			bits |= bit
 		}
 	}
-	bounds := Bounds{}
+	bounds := types.Bounds{}
 	if n.Bounds != nil {
 		bounds = *n.Bounds
 	}
@@ -209,7 +231,7 @@ func (w *writer) node(n *Node, nodes nodeTable) {
 	w.members(n, nodes.positions)
 }
 
-func (w *writer) members(n *Node, positions map[*Node]int) {
+func (w *writer) members(n *types.Node, positions map[*types.Node]int) {
 	properties := func() {
 		w.number(len(n.Properties))
 		for _, p := range n.Properties {
@@ -219,22 +241,22 @@ func (w *writer) members(n *Node, positions map[*Node]int) {
 		}
 	}
 	switch n.Kind {
-	case Literal:
+	case types.Literal:
 		w.text(n.Name)
-	case List:
+	case types.List:
 		w.number(positions[n.Item])
-	case Union:
+	case types.Union:
 		w.number(len(n.Elements))
 		for _, element := range n.Elements {
 			w.number(positions[element])
 		}
-	case Object:
+	case types.Object:
 		w.text(n.Name)
 		properties()
 		if n.Additional != nil {
 			w.number(positions[n.Additional])
 		}
-	case Discriminated:
+	case types.Discriminated:
 		w.text(n.Name)
 		properties()
 		w.text(n.Discriminator)
