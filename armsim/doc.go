@@ -3,9 +3,9 @@
 // work against it unchanged. It keeps resources in memory and starts no goroutine
 // of its own: time passes when a request arrives.
 //
-// It owns the simulated server only. It imports nothing else of this module but its
-// own reader of the published types (package published), so that a mistake of the
-// product's ARM client cannot look like agreement.
+// It owns the simulated server only. It shares no code with the rest of this module: it
+// reads the packed file of the published types by itself (package published), so that a
+// mistake of the product cannot look like agreement.
 //
 // # Files
 //

@@ -1,6 +1,10 @@
 package types
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/armature-io/armature/internal/azuretypes"
+)
 
 // BenchmarkDecode decodes the directory and the frame of one provider, as the first
 // lookup does, and the types of all providers.
@@ -9,7 +13,7 @@ func BenchmarkDecode(b *testing.B) {
 		b.Run("provider="+name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				x, err := readIndex(published)
+				x, err := readIndex(azuretypes.Packed())
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -9,12 +9,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// magic starts the data file; the digit is the version of its format:
-//
-//	magic, length of the directory, directory, frames of the providers
-//
-// The directory and the frames are compressed with zstd. Numbers are varints; a text
-// is its position in the table of texts with which each part starts.
+// magic starts the packed file, whose format internal/azuretypes describes.
 const magic = "ARMATURE-TYPES-1\n"
 
 // Bits of a node, after its kind.

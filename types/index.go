@@ -1,21 +1,18 @@
 package types
 
 import (
-	_ "embed"
 	"iter"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/armature-io/armature/internal/azuretypes"
 	"github.com/armature-io/armature/internal/nearest"
 )
 
-//go:embed azure-types.bin
-var published []byte
-
 // directory has the types of all providers; it is decoded at the first use.
 var directory = sync.OnceValue(func() *index {
-	x, err := readIndex(published)
+	x, err := readIndex(azuretypes.Packed())
 	if err != nil {
 		return &index{} // a test excludes it
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/armature-io/armature/internal/azuretypes"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -12,7 +13,7 @@ import (
 const publishedShapes = 34518
 
 func TestPublishedDataDecodes(t *testing.T) {
-	x, err := readIndex(published)
+	x, err := readIndex(azuretypes.Packed())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,12 +178,13 @@ func TestPaths(t *testing.T) {
 }
 
 func TestDamagedData(t *testing.T) {
+	packed := azuretypes.Packed()
 	cases := map[string][]byte{
 		"empty":         {},
 		"other file":    []byte("PK\x03\x04 something else"),
-		"cut off":       published[:len(magic)+1],
-		"cut directory": published[:len(magic)+200],
-		"cut frame":     published[:len(published)-1],
+		"cut off":       packed[:len(magic)+1],
+		"cut directory": packed[:len(magic)+200],
+		"cut frame":     packed[:len(packed)-1],
 	}
 	for name, data := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -3,32 +3,16 @@
 // every api-version. It is the simulator's own reader, apart from the product's, so that
 // a mistake of one of them does not look like agreement.
 //
-// # Data
-//
-// types.bin is generated; dev/published has the command. Source: bicep-types-az (MIT,
-// see NOTICE). All numbers in it are unsigned varints unless the text says otherwise; a
-// text is its length and its bytes.
-//
-// It begins with the index: the number of providers, and for each of them the namespace
-// in lower case, the size of its frame, and the size of the frame when decoded. The
-// frames follow, compressed with zstd. A decoded frame consists of four tables, each
-// with its length first:
-//
-//   - texts;
-//   - properties: all names (by number), all flags, and all nodes (by number, as signed
-//     differences to the one before);
-//   - nodes: a kind and the fields of that kind, see decoder.node;
-//   - types: "Type@version" and the number of its body.
-//
-// A frame is decoded when a type of its provider is looked up for the first time, and
-// kept for the rest of the process.
+// The data is the packed file of internal/azuretypes. A frame is decoded when a type of its
+// provider is looked up for the first time, and kept for the rest of the process.
 package published
 
 import (
-	_ "embed" // of the data file
 	"fmt"
 	"strings"
 	"sync"
+
+	"github.com/armature-io/armature/internal/azuretypes"
 )
 
 // Kind is the kind of value that a node describes.
@@ -114,11 +98,8 @@ func (n *Node) Variant(value string) *Node {
 	return nil
 }
 
-//go:embed types.bin
-var data []byte
-
 // providers is the index of the data, read once.
-var providers = sync.OnceValues(func() (map[string]*provider, error) { return readIndex(data) })
+var providers = sync.OnceValues(func() (map[string]*provider, error) { return readIndex(azuretypes.Packed()) })
 
 // Lookup returns a resource type in an api-version or, if that version is not published,
 // in the nearest earlier one. It returns nil for types that are not published, or cannot

@@ -1,12 +1,15 @@
 package published
 
 import (
+	"encoding/binary"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/armature-io/armature/internal/azuretypes"
 	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
 )
 
 func TestLookup(t *testing.T) {
@@ -147,41 +150,32 @@ func TestDamagedData(t *testing.T) {
 // smallData returns the data of the provider with the smallest frame.
 func smallData(t *testing.T) []byte {
 	t.Helper()
-	d := decoder{rest: data}
-	smallest, offset, at := 0, 0, 0
+	d := decoder{rest: azuretypes.Packed()[len(header):]}
+	directory, err := unpack(d.cut(d.size()))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var name string
-	var raw int
-	type entry struct {
-		name      string
-		size, raw int
-	}
-	var entries []entry
-	for range d.size() {
-		entries = append(entries, entry{d.text(), d.number(), d.number()})
-	}
-	for _, e := range entries {
-		if smallest == 0 || e.size < smallest {
-			name, smallest, raw, at = e.name, e.size, e.raw, offset
+	var smallest []byte
+	for range directory.size() {
+		provider := directory.text()
+		if frame := d.cut(directory.number()); smallest == nil || len(frame) < len(smallest) {
+			name, smallest = provider, frame
 		}
-		offset += e.size
 	}
-	out := append([]byte{1, byte(len(name))}, name...)
-	for _, n := range []int{smallest, raw} {
-		out = appendNumber(out, n)
+	raw := append([]byte{1, byte(len(name)), byte(len(name))}, name...)
+	raw = binary.AppendUvarint(append(raw, 1, 0), uint64(len(smallest)))
+	packer, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return append(out, d.rest[at:at+smallest]...)
-}
-
-func appendNumber(to []byte, n int) []byte {
-	for ; n >= 0x80; n >>= 7 {
-		to = append(to, byte(n)|0x80)
-	}
-	return append(to, byte(n))
+	packed := packer.EncodeAll(raw, nil)
+	return slices.Concat(binary.AppendUvarint([]byte(header), uint64(len(packed))), packed, smallest)
 }
 
 func BenchmarkDecodeNetwork(b *testing.B) {
 	for b.Loop() {
-		index, err := readIndex(data)
+		index, err := readIndex(azuretypes.Packed())
 		if err != nil {
 			b.Fatal(err)
 		}

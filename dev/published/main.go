@@ -1,16 +1,14 @@
-// Published writes the data that is generated from the published descriptions of the
-// resource types:
+// Published writes the packed file of internal/azuretypes from the published descriptions of
+// the resource types:
 //
-//	go run ./published DATA SOURCE
+//	go run ./published SOURCE > ../internal/azuretypes/azure-types.bin
 //
-// DATA is types (types/azure-types.bin) or armsim (armsim/published/types.bin). SOURCE is
-// one zstd file with a node per line; for types also a folder that contains index.json and
-// the types.json files that it names, as the project bicep-types-az (MIT) generates them
-// from the REST API specifications.
+// SOURCE is one zstd file with a node per line, or a folder that contains index.json and the
+// types.json files that it names, as the project bicep-types-az (MIT) generates them from the
+// REST API specifications.
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -25,13 +23,17 @@ func main() {
 }
 
 func run(args []string, out io.Writer) error {
-	writers := map[string]func(from string, out io.Writer) error{"types": writeTypes, "armsim": writeArmsim}
-	if len(args) != 2 || writers[args[0]] == nil {
-		return errors.New("usage: go run ./published types|armsim SOURCE")
+	if len(args) != 1 {
+		return errors.New("usage: go run ./published SOURCE")
 	}
-	buffered := bufio.NewWriter(out)
-	if err := writers[args[0]](args[1], buffered); err != nil {
+	shapes, err := readShapes(args[0])
+	if err != nil {
 		return err
 	}
-	return buffered.Flush()
+	data, err := encode(shapes)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(data)
+	return err
 }

@@ -41,7 +41,7 @@ func TestFolder(t *testing.T) {
 		t.Errorf("the password of a subnet is %+v", p)
 	}
 	var out strings.Builder
-	if err := run([]string{"types", "testdata"}, &out); err != nil || !strings.HasPrefix(out.String(), "ARMATURE-TYPES-") {
+	if err := run([]string{"testdata"}, &out); err != nil || !strings.HasPrefix(out.String(), "ARMATURE-TYPES-") {
 		t.Errorf("the data starts with %.20q, err %v", out.String(), err)
 	}
 }
@@ -63,13 +63,13 @@ func TestBrokenDescriptions(t *testing.T) {
 					}
 				}
 			}
-			err := run([]string{"types", folder}, &strings.Builder{})
+			err := run([]string{folder}, &strings.Builder{})
 			if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), folder+string(filepath.Separator), ""), c.want) {
 				t.Errorf("%s: got %v", c.reason, err)
 			}
 		})
 	}
-	if err := run([]string{"nothing", "testdata"}, &strings.Builder{}); err == nil || !strings.Contains(err.Error(), "usage") {
-		t.Errorf("an unknown table gives %v", err)
+	if err := run([]string{"testdata", "testdata"}, &strings.Builder{}); err == nil || !strings.Contains(err.Error(), "usage") {
+		t.Errorf("two sources give %v", err)
 	}
 }

@@ -19,24 +19,10 @@ import (
 	"github.com/armature-io/armature/types"
 )
 
-// writeTypes writes the data file of package types. from is a folder as bicep-types-az
-// has it, or one zstd file with a node per line, in which the number of a reference is
-// the number of a line.
-func writeTypes(from string, out io.Writer) error {
-	shapes, err := readShapes(from)
-	if err != nil {
-		return err
-	}
-	data, err := encode(shapes)
-	if err != nil {
-		return err
-	}
-	_, err = out.Write(data)
-	return err
-}
-
-// readShapes returns the shapes of all resource types of a source. Where a type is
-// published twice in one version, the one with more nodes counts.
+// readShapes returns the shapes of all resource types of a source: a folder as bicep-types-az
+// has it, or one zstd file with a node per line, in which the number of a reference is the
+// number of a line. If a type is published twice in one version, the shape with more
+// properties counts.
 func readShapes(from string) ([]types.Shape, error) {
 	info, err := os.Stat(from)
 	if err != nil {
