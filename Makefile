@@ -228,9 +228,20 @@ fuzz: ## fuzz texts of imports, plan files and the output of the CLI, FUZZTIME e
 bad-input: ## test every invalid manifest, command line and config of the tables; count them
 	@$(GO) test -count=1 -v -run 'TestBadInput' ./starter ./config | grep -E 'faulty inputs|^(---|ok|FAIL)'
 
+CRANE := $(GO) run github.com/google/go-containerregistry/cmd/crane@v0.22.1
+IMAGE_FILES ?= Dockerfile docker-compose.yml .github/workflows/ci.yml .github/workflows/release.yml
+
+# The digest is that of the index of platforms, so it is the same on all of them.
 .PHONY: digests
 digests: ## pin the images of Dockerfile, compose file and workflows by the digests of their registries
-	cd dev && $(GO) run ./digests ../Dockerfile ../docker-compose.yml ../.github/workflows/*.yml
+	@images=$$(sed -nE 's#^ *(image:|FROM( --platform=[^ ]+)?) +([a-z0-9][a-z0-9./:-]*:[A-Za-z0-9_][A-Za-z0-9._-]*)(@sha256:[0-9a-f]+)?( .*)?$$#\3#p' $(IMAGE_FILES) | sort -u); \
+	for image in $$images; do \
+		case $$image in armature/*) continue ;; esac; \
+		$(CRANE) manifest "$$image" | grep -q '"manifests"' || { echo "$$image: it is no index of platforms" >&2; exit 1; }; \
+		digest=$$($(CRANE) digest "$$image") || exit 1; \
+		sed -i -E "s#( $$image)(@sha256:[0-9a-f]{64})?( |\$$)#\1@$$digest\3#" $(IMAGE_FILES); \
+		echo "$$image@$$digest"; \
+	done
 
 .PHONY: helm
 helm: ## render and validate the Helm chart without a cluster, and run the containers of its demo as processes
