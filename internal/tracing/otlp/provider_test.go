@@ -1,14 +1,12 @@
 package otlp_test
 
 import (
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/armature-io/armature/internal/tracing/otlp"
-	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/otel/attribute"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
@@ -83,10 +81,6 @@ func TestVariables(t *testing.T) {
 				t.Errorf("the error has the value: %v", err)
 			}
 		})
-	}
-	headers, err := otlp.Headers("authorization=Bearer%20t, x-tenant=a,")
-	if diff := cmp.Diff(http.Header{"Authorization": {"Bearer t"}, "X-Tenant": {"a"}}, headers); diff != "" || err != nil {
-		t.Errorf("the headers (%v, -want +got):\n%s", err, diff)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"os"
 	"strconv"
@@ -26,7 +25,7 @@ func check(lookup func(string) (string, bool)) error {
 			name  string
 			check func(value string) error
 		}{
-			{"HEADERS", func(value string) error { _, err := Headers(value); return err }},
+			{"HEADERS", checkHeaders},
 			{"ENDPOINT", checkEndpoint},
 			{"CERTIFICATE", checkAuthorities},
 			{"TIMEOUT", func(value string) error {
@@ -54,23 +53,20 @@ func check(lookup func(string) (string, bool)) error {
 	return errors.Join(problems...)
 }
 
-// Headers returns the headers of a variable: name=value, separated by commas, with values
-// encoded as in URLs. The error has the position of the header and never its value.
-func Headers(stated string) (http.Header, error) {
-	headers := http.Header{}
-	for i, pair := range strings.Split(stated, ",") {
+// checkHeaders checks name=value, separated by commas, with values encoded as in URLs. The
+// error has the position of the header and never its value.
+func checkHeaders(headers string) error {
+	for i, pair := range strings.Split(headers, ",") {
 		if strings.TrimSpace(pair) == "" {
 			continue
 		}
 		name, value, found := strings.Cut(pair, "=")
 		decoded, err := url.PathUnescape(strings.TrimSpace(value))
-		name = strings.TrimSpace(name)
-		if !found || err != nil || !isToken(name) || strings.ContainsFunc(decoded, unicode.IsControl) {
-			return nil, fmt.Errorf("header %d is not NAME=VALUE with a value that is encoded as in URLs, for example authorization=Bearer%%20TOKEN", i+1)
+		if !found || err != nil || !isToken(strings.TrimSpace(name)) || strings.ContainsFunc(decoded, unicode.IsControl) {
+			return fmt.Errorf("header %d is not NAME=VALUE with a value that is encoded as in URLs, for example authorization=Bearer%%20TOKEN", i+1)
 		}
-		headers.Set(name, decoded)
 	}
-	return headers, nil
+	return nil
 }
 
 // isToken reports whether a text may be the name of a header (RFC 9110, section 5.6.2).
