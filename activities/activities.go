@@ -119,8 +119,7 @@ type Activities struct {
 	refusals      refusals
 	// slotWaits limits the waits that keep their worker slot.
 	slotWaits chan struct{}
-	// ignoredETags are the methods and types whose service refuses the ETags that it shows.
-	ignoredETags sync.Map
+	*ignoredETags
 	// refusedVersions are the types with an api-version, in lower case, that the service
 	// does not have although it is published.
 	refusedVersions sync.Map
@@ -150,9 +149,10 @@ func New(dependencies Dependencies, options Options) *Activities {
 	reader := lookup.New(dependencies.Client, dependencies.Masker, options.OwnerMaxAge, options.Clock.Now)
 	return &Activities{
 		Dependencies: dependencies, options: options, clock: options.Clock, lookup: reader,
-		states:    &managedStates{fleet: dependencies.Fleet, lookup: reader, clock: options.Clock},
-		imports:   importing.New(dependencies.Client, dependencies.Registry, options.Pause),
-		slotWaits: make(chan struct{}, maxSlotWaits),
+		ignoredETags: &ignoredETags{log: dependencies.Log},
+		states:       &managedStates{fleet: dependencies.Fleet, lookup: reader, clock: options.Clock},
+		imports:      importing.New(dependencies.Client, dependencies.Registry, options.Pause),
+		slotWaits:    make(chan struct{}, maxSlotWaits),
 	}
 }
 

@@ -176,7 +176,9 @@ func keepsOthers(desired resource.Desired) bool {
 }
 
 func (a *Activities) requestWithoutBody(desired resource.Desired, facts PassFacts) extensions.Request {
-	reader := &stepReader{Activities: a, readSince: facts.RequestedAt}
+	reader := &stepReader{
+		client: a.Client, lookup: a.lookup, managed: a.states, etags: a.ignoredETags, log: a.Log, readSince: facts.RequestedAt,
+	}
 	return extensions.Request{
 		Object: &resource.Object{
 			ID: desired.ID, APIVersion: desired.APIVersion,
@@ -235,7 +237,7 @@ func (a *Activities) readOwner(ctx context.Context, request *extensions.Request,
 	default:
 		request.Owner = got.Object
 		if a.Registry.SeesOwner(in.Desired.ID.Type()) {
-			a.addManaged(ctx, request.Owner, in.RequestedAt)
+			a.states.addTo(ctx, request.Owner, in.RequestedAt)
 		}
 	}
 	return nil
@@ -282,6 +284,6 @@ func (a *Activities) addOwner(ctx context.Context, request *extensions.Request, 
 	}
 	request.Owner = got.Object
 	if a.Registry.SeesOwner(desired.ID.Type()) {
-		a.addManaged(ctx, request.Owner, since)
+		a.states.addTo(ctx, request.Owner, since)
 	}
 }

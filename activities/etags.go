@@ -2,24 +2,32 @@ package activities
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
-// ignoresETags reports whether the service of a type refuses in a method the ETags that it
-// shows, as far as this worker has seen. A PATCH counts as a PUT.
-func (a *Activities) ignoresETags(method, resourceType string) bool {
-	_, ignored := a.ignoredETags.Load(method + " " + strings.ToLower(resourceType))
+// ignoredETags are the methods and types whose service refuses the ETags that it shows, as far
+// as this worker has seen. A PATCH counts as a PUT.
+type ignoredETags struct {
+	seen sync.Map
+	log  *slog.Logger
+}
+
+// ignoresETags reports whether a method of a type is sent without If-Match.
+func (i *ignoredETags) ignoresETags(method, resourceType string) bool {
+	_, ignored := i.seen.Load(method + " " + strings.ToLower(resourceType))
 	return ignored
 }
 
-func (a *Activities) noteIgnoredETags(method, resourceType string) {
-	if _, known := a.ignoredETags.LoadOrStore(method+" "+strings.ToLower(resourceType), true); !known {
-		a.Log.Warn("the service refuses the ETags that it shows; the method is sent without If-Match for the type", "method", method, "type", resourceType)
+func (i *ignoredETags) noteIgnoredETags(method, resourceType string) {
+	if _, known := i.seen.LoadOrStore(method+" "+strings.ToLower(resourceType), true); !known {
+		i.log.Warn("the service refuses the ETags that it shows; the method is sent without If-Match for the type", "method", method, "type", resourceType)
 	}
 }
 

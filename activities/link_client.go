@@ -48,7 +48,7 @@ func withLinkWrite(ctx context.Context, write linkWrite) context.Context {
 
 // Get reads a resource and remembers its ETag for a write of the step.
 func (c *linkClient) Get(ctx context.Context, id resource.ID, apiVersion string) (arm.Response, error) {
-	response, err := c.reader.Client.Get(ctx, id, apiVersion)
+	response, err := c.reader.client.Get(ctx, id, apiVersion)
 	if err == nil || arm.IsAbsent(err) {
 		c.noteETag(id, response.ETag, err != nil)
 	}
@@ -66,18 +66,18 @@ func (c *linkClient) GetWithin(ctx context.Context, id resource.ID, apiVersion s
 
 // Find lists a collection.
 func (c *linkClient) Find(ctx context.Context, id resource.ID, collection, apiVersion, filter string, limit int) ([]json.RawMessage, error) {
-	return c.reader.Client.Find(ctx, id, collection, apiVersion, filter, limit)
+	return c.reader.client.Find(ctx, id, collection, apiVersion, filter, limit)
 }
 
 // Post calls an action.
 func (c *linkClient) Post(ctx context.Context, id resource.ID, action, apiVersion string, body []byte) (arm.Operation, error) {
-	return c.reader.Client.Post(withLinkWrite(ctx, linkWrite{id, http.MethodPost}), id, action, apiVersion, body)
+	return c.reader.client.Post(withLinkWrite(ctx, linkWrite{id, http.MethodPost}), id, action, apiVersion, body)
 }
 
 // Put writes another resource.
 func (c *linkClient) Put(ctx context.Context, id resource.ID, apiVersion string, body []byte, options arm.PutOptions) (arm.Operation, error) {
 	return c.write(ctx, linkWrite{id, http.MethodPut}, apiVersion, options, func(ctx context.Context, options arm.PutOptions) (arm.Operation, error) {
-		return c.reader.Client.Put(ctx, id, apiVersion, body, options)
+		return c.reader.client.Put(ctx, id, apiVersion, body, options)
 	})
 }
 
@@ -85,7 +85,7 @@ func (c *linkClient) Put(ctx context.Context, id resource.ID, apiVersion string,
 func (c *linkClient) Patch(ctx context.Context, id resource.ID, apiVersion string, body []byte, options arm.PutOptions) (arm.Operation, error) {
 	return c.write(ctx, linkWrite{id, http.MethodPatch}, apiVersion, options, func(ctx context.Context, options arm.PutOptions) (arm.Operation, error) {
 		options.IfNoneMatch = ""
-		return c.reader.Client.Patch(ctx, id, apiVersion, body, options)
+		return c.reader.client.Patch(ctx, id, apiVersion, body, options)
 	})
 }
 
@@ -95,7 +95,7 @@ func (c *linkClient) Delete(ctx context.Context, id resource.ID, apiVersion stri
 		if options.IfMatch != "" {
 			ctx = arm.WithDeleteIfMatch(ctx, options.IfMatch)
 		}
-		return c.reader.Client.Delete(ctx, id, apiVersion)
+		return c.reader.client.Delete(ctx, id, apiVersion)
 	})
 }
 
@@ -118,8 +118,8 @@ func (c *linkClient) write(
 	}
 	operation, err := send(ctx, options)
 	if own && options.IfMatch != "" && hasStatus(err, http.StatusPreconditionFailed) {
-		if now, read := c.reader.Client.Get(ctx, write.id, apiVersion); read == nil && now.ETag == options.IfMatch {
-			c.reader.noteIgnoredETags(etagMethod(write.method), write.id.Type())
+		if now, read := c.reader.client.Get(ctx, write.id, apiVersion); read == nil && now.ETag == options.IfMatch {
+			c.reader.etags.noteIgnoredETags(etagMethod(write.method), write.id.Type())
 			operation, err = send(ctx, arm.PutOptions{})
 		}
 	}
@@ -151,7 +151,7 @@ func (c *linkClient) addCondition(ctx context.Context, write linkWrite, apiVersi
 		etag, _ = c.etag(write.id)
 	}
 	switch {
-	case c.reader.ignoresETags(etagMethod(write.method), write.id.Type()):
+	case c.reader.etags.ignoresETags(etagMethod(write.method), write.id.Type()):
 	case etag != absentETag:
 		options.IfMatch = etag
 	case write.method == http.MethodPut:
@@ -208,7 +208,7 @@ func (c *linkClient) record(ctx context.Context, write linkWrite, operation arm.
 	if operation.RequestID != "" {
 		text += " (ARM request ID " + operation.RequestID + ")"
 	}
-	c.reader.Log.InfoContext(ctx, "an extension wrote another resource", "id", c.desired.ID.String(), "other", write.id.String(),
+	c.reader.log.InfoContext(ctx, "an extension wrote another resource", "id", c.desired.ID.String(), "other", write.id.String(),
 		"method", write.method, "status", operation.Status, "requestID", operation.RequestID, "error", err)
 	c.reader.mu.Lock()
 	defer c.reader.mu.Unlock()

@@ -99,11 +99,11 @@ func (m *managedStates) put(id resource.ID, state managedState) {
 	m.known[id.Key()] = state
 }
 
-// addManaged adds what the workflow of a resource shows to an object that nothing else uses
-// yet. Where Temporal does not return it, the object is not Ready: a check that asks for the
-// Ready condition must not pass because of an outage.
-func (a *Activities) addManaged(ctx context.Context, object *resource.Object, since time.Time) {
-	managed, known, err := a.states.of(ctx, object.ID, since)
+// addTo adds the state of a resource's workflow to an object. The caller must own the object
+// exclusively. If Temporal does not return the state, the object is not Ready: a check that
+// asks for the Ready condition must not pass because of an outage.
+func (m *managedStates) addTo(ctx context.Context, object *resource.Object, since time.Time) {
+	managed, known, err := m.of(ctx, object.ID, since)
 	switch {
 	case err != nil:
 		object.Managed = &resource.Managed{Reason: resource.ReasonCheckFailed}

@@ -3,11 +3,14 @@ package activities
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/armature-io/armature/activities/lookup"
+	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
 )
@@ -15,7 +18,12 @@ import (
 // stepReader is how the links of one step see other resources. It implements
 // extensions.Resolver, and keeps what was read, because the verdict states its age.
 type stepReader struct {
-	*Activities
+	client  *arm.Client
+	lookup  *lookup.Reader
+	managed *managedStates
+	etags   *ignoredETags
+	log     *slog.Logger
+	// readSince is the time before which no reading of another resource counts.
 	readSince time.Time
 
 	mu   sync.Mutex
@@ -48,7 +56,7 @@ func (s *stepReader) Resolve(ctx context.Context, reference resource.Reference) 
 		s.note(sighting{id: reference.ID, freshness: got.Object.Freshness})
 	}
 	if resolution.Found {
-		s.addManaged(ctx, resolution.Object, s.readSince)
+		s.managed.addTo(ctx, resolution.Object, s.readSince)
 		resolution.Managed = resolution.Object.Managed
 	}
 	return resolution, got.Err
