@@ -121,35 +121,64 @@ type putProgress struct {
 // put is one attempt of PutResource.
 type put struct {
 	*Activities
-	in        PutResourceInput
-	heartbeat *heartbeater[putProgress]
-	attempt   int
+	in      PutResourceInput
+	request extensions.Request
 	// now returns the time of the server.
 	now func() time.Time
-	// maySent is set when an attempt before this one may have sent a PUT, repeated
-	// also in a run that was reset, sending when one is sent now.
+	putAttempt
+	putReading
+	putBody
+}
+
+// putAttempt is the place of an attempt among the attempts of one PUT.
+type putAttempt struct {
+	heartbeat *heartbeater[putProgress]
+	attempt   int
+	// maySent is set if an attempt before this one may have sent the PUT, repeated also in a
+	// run that was reset, sending if this attempt sends one.
 	maySent, repeated, sending bool
-	// preconditionRetries counts the PUTs of this attempt that ARM refused because
-	// the resource had changed since the read.
+}
+
+// noteUnsent records that this attempt sends no PUT.
+func (a *putAttempt) noteUnsent() {
+	if progress := a.heartbeat.progress(); progress.Unsent == a.attempt-1 {
+		progress.Unsent = a.attempt
+		a.heartbeat.send(progress)
+	}
+}
+
+// outcomeUnknown reports whether ARM may have accepted a PUT although the attempt failed.
+func (a *putAttempt) outcomeUnknown(err error) bool {
+	return a.heartbeat.progress().Unsent < a.attempt && (isTransient(err) || a.repeated && !a.sending)
+}
+
+// putReading is the last read of the resource, on which the PUT rests.
+type putReading struct {
+	etag string
+	// unconditional is set if the PUT is sent without the ETag, because ARM refused it
+	// although the resource still has it.
+	unconditional bool
+	// preconditionRetries counts the PUTs of this attempt that ARM refused because the
+	// resource had changed since the read.
 	preconditionRetries int
-	// kept are the paths of the values in the payload that other tools set.
+}
+
+// putBody describes the payload.
+type putBody struct {
+	// kept are the paths of the values that other tools set.
 	kept drift.PathSet
-	// secrets are keyed hashes of the secrets in the payload, by reference.
+	// secrets are keyed hashes of the secrets, by reference.
 	secrets map[string]string
-	request extensions.Request
-	etag    string
-	// unstated are the values in the payload that the manifest does not state, stated the
-	// paths of those that it does. withoutRefused is set when the PUT is sent without
-	// those that ARM refused; memory is the memory with them.
-	unstated       []drift.Leaf
-	stated         []resource.Path
+	// unstated are the values that the manifest does not state, stated the paths of the
+	// values that it states.
+	unstated []drift.Leaf
+	stated   []resource.Path
+	// withoutRefused is set if the PUT is sent without the values that ARM refused; memory is
+	// the memory with them.
 	withoutRefused bool
 	memory         json.RawMessage
-	// patch is set when the payload is sent as a PATCH.
+	// patch is set if the payload is sent as a PATCH.
 	patch bool
-	// unconditional is set when the PUT is sent without the ETag of the read, because
-	// ARM refused it although the resource still has it.
-	unconditional bool
 }
 
 // PutResource is step 4. The worker may be lost at any line: an attempt that
@@ -161,7 +190,7 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutR
 	heartbeat := startHeartbeat[putProgress](ctx)
 	defer heartbeat.stop()
 	a.noteChanges(in.Changes)
-	p := &put{Activities: a, in: in, heartbeat: heartbeat, attempt: attemptNumber(ctx), now: func() time.Time { return a.now(ctx) }}
+	p := &put{Activities: a, in: in, now: func() time.Time { return a.now(ctx) }, putAttempt: putAttempt{heartbeat: heartbeat, attempt: attemptNumber(ctx)}}
 	if stop := checkPolicy(in.Desired, "PUT"); stop != nil {
 		return *p.stop(*stop), nil
 	}

@@ -160,14 +160,6 @@ func (p *put) resend(ctx context.Context, refusal error, values []string) (PutRe
 	return p.send(ctx)
 }
 
-// noteUnsent records that this attempt sends no PUT.
-func (p *put) noteUnsent() {
-	if progress := p.heartbeat.progress(); progress.Unsent == p.attempt-1 {
-		progress.Unsent = p.attempt
-		p.heartbeat.send(progress)
-	}
-}
-
 // failed retries a transient error in an attempt that reads first; any other
 // response is a verdict, without the values that were sent.
 func (p *put) failed(ctx context.Context, err error, values []string) (PutResourceResult, error) {
@@ -189,6 +181,6 @@ func (p *put) failed(ctx context.Context, err error, values []string) (PutResour
 	if refused && p.in.Desired.ID.Subscription() != "" {
 		result.Unregistered = failure.UnregisteredProvider(p.in.Desired.ID.Provider())
 	}
-	result.Unknown = progress.Unsent < p.attempt && (isTransient(err) || p.repeated && !p.sending)
+	result.Unknown = p.outcomeUnknown(err)
 	return *result, nil
 }
