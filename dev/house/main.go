@@ -42,12 +42,11 @@ func run(out io.Writer, root, before string) error {
 		return err
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	defer table.Flush()
 	if before == "" {
 		for _, row := range after {
 			fmt.Fprintf(table, "%d\t  %s\t\n", row.count, row.name)
 		}
-		return nil
+		return table.Flush() //nolint:wrapcheck // it names the stream
 	}
 	then, err := revision(root, before)
 	if err != nil {
@@ -61,7 +60,7 @@ func run(out io.Writer, root, before string) error {
 	for i, row := range after {
 		fmt.Fprintf(table, "%d\t%d\t  %s\t\n", rows[i].count, row.count, row.name)
 	}
-	return nil
+	return table.Flush() //nolint:wrapcheck // it names the stream
 }
 
 // worktree returns the Go files and data files of a checkout, without ignored ones.
