@@ -16,6 +16,7 @@ func TestBuiltInTypesAreOutsiders(t *testing.T) {
 	if err != nil || len(files) < 20 {
 		t.Fatalf("the built-in extensions are %d files: %v", len(files), err)
 	}
+	files = append(files, "extensions/azure/facts.yaml")
 	if err := os.Mkdir(filepath.Join(folder, "azure"), 0o700); err != nil {
 		t.Fatal(err)
 	}
