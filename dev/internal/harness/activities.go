@@ -1,8 +1,10 @@
 package harness
 
 import (
+	"errors"
 	"time"
 
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
@@ -45,10 +47,18 @@ func (w *World) StandaloneActivities() []*workflowservice.DescribeActivityExecut
 	service := w.Client.WorkflowService()
 	request := &workflowservice.ListActivityExecutionsRequest{Namespace: temporaldev.Namespace}
 	for {
-		page, err := service.ListActivityExecutions(w.T.Context(), request)
-		if err != nil {
-			w.T.Fatal(err)
-		}
+		var page *workflowservice.ListActivityExecutionsResponse
+		w.Until(30*time.Second, "listing activities is within the limit of the server", func() (bool, string) {
+			var err error
+			if page, err = service.ListActivityExecutions(w.T.Context(), request); err == nil {
+				return true, ""
+			}
+			// The SDK repeats other lists by itself.
+			if _, limited := errors.AsType[*serviceerror.ResourceExhausted](err); !limited {
+				w.T.Fatal(err)
+			}
+			return false, err.Error()
+		})
 		for _, info := range page.GetExecutions() {
 			described, err := service.DescribeActivityExecution(w.T.Context(), &workflowservice.DescribeActivityExecutionRequest{
 				Namespace: temporaldev.Namespace, ActivityId: info.GetActivityId(), RunId: info.GetRunId(),
