@@ -88,14 +88,14 @@ type PutResourceResult struct {
 	Content string `json:"content,omitempty"`
 	// Replace is set when the resource is to be deleted and created again.
 	Replace bool `json:"replace,omitempty"`
-	// ETag is set with Replace: that of the resource to delete, where ARM shows one.
+	// ETag is set with Replace: the ETag of the resource to delete, if ARM shows one.
 	ETag string `json:"etag,omitempty"`
 	// Refusal is as in PollOperationResult, for an operation that failed at once.
 	Refusal *OperationRefusal `json:"refusal,omitempty"`
-	// Memory replaces the memory, when set: it contains what ARM refused.
+	// Memory replaces the baseline, if it is set: it has the values that ARM refused.
 	Memory json.RawMessage `json:"baseline,omitempty"`
-	// Unknown is set when the activity gave up on a PUT that ARM may have accepted:
-	// the next PutResource needs Reset.
+	// Unknown is set if the activity gave up on a PUT that ARM may have accepted: the next
+	// PutResource needs MaySent.
 	Unknown bool `json:"unknown,omitempty"`
 	// Unregistered is the provider that the subscription is not registered for,
 	// when ARM refused because of that: RegisterProvider is next.
