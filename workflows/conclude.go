@@ -65,14 +65,14 @@ func (r *reconciler) concludeReady(ctx workflow.Context, p *pass, verdict resour
 		condition.Origin = verdict.Origin
 	}
 	s.Condition.Set(condition, now)
-	s.Retry.schedule(now, s.untilExport(s.resyncDelay(p.put, reason), now), "ready", nil)
+	s.Retry.schedule(now, s.untilExport(s.resyncDelay(p.put.Sent, reason), now), "ready", nil)
 	r.setPhase(ctx, PhaseReady, reason)
 }
 
 // concludeNotReady sets the condition of a pass that ended early.
 func (r *reconciler) concludeNotReady(ctx workflow.Context, p *pass, verdict resource.Verdict) {
 	s, now := r.state, workflow.Now(ctx)
-	if p.put {
+	if p.put.Sent {
 		s.Retry.FailedPuts++
 	}
 	class := s.retryClass(p, verdict)
@@ -104,7 +104,7 @@ func (s *State) retryClass(p *pass, verdict resource.Verdict) resource.RetryClas
 	switch {
 	case s.Deletion != nil && verdict.Class == resource.RetryNone:
 		return resource.RetryVerySlow
-	case p.put && s.Retry.FailedPuts >= putsBeforeVerySlow && verdict.Class != resource.RetryNone:
+	case p.put.Sent && s.Retry.FailedPuts >= putsBeforeVerySlow && verdict.Class != resource.RetryNone:
 		return resource.RetryVerySlow
 	}
 	return verdict.Class

@@ -97,7 +97,7 @@ func (r *reconciler) getForDelete(ctx workflow.Context, p *pass) resource.Verdic
 	if verdict.Stops() {
 		return verdict
 	}
-	if p.got.InFlight != "" && !p.forced() {
+	if p.got.InFlight != "" && !p.request.forced() {
 		method := "PUT"
 		if strings.EqualFold(p.got.InFlight, "Deleting") {
 			method = "DELETE"
@@ -209,7 +209,7 @@ func (r *reconciler) deleteAndPoll(ctx workflow.Context, p *pass) resource.Verdi
 	result, err := execute(requestOptions(ctx, "DELETE "+nameAndVersion(p.desired)), a.DeleteResource, activities.DeleteResourceInput{
 		Desired: p.desired, PassFacts: r.writeFacts(p), SignedDeletion: r.signedDeletion(p), ETag: p.got.ETag,
 	})
-	r.deleteRuns = false
+	r.deleteRuns, p.deleted = false, result
 	if err == nil && result.Unsent {
 		deletion.Stage = before
 	}
@@ -218,7 +218,6 @@ func (r *reconciler) deleteAndPoll(ctx workflow.Context, p *pass) resource.Verdi
 		return verdict
 	}
 	r.logDecision(ctx, p, "DeleteResource", verdict)
-	p.deleted = result.Accepted
 	if result.Accepted && p.desired.Deletion.Purge {
 		deletion.Purge = &Purge{}
 	}

@@ -34,7 +34,7 @@ func (r *reconciler) exportValues(ctx workflow.Context, p *pass) resource.Verdic
 	summary := fmt.Sprintf("export %d of %d values of %s", len(due), len(p.desired.Exports), p.desired.ID.Short())
 	result, err := executeWrite(requestOptions(ctx, summary), r, a.ExportValues, activities.ExportValuesInput{
 		Desired: p.desired, PassFacts: r.writeFacts(p), Newest: r.state.newerThan(p.generation),
-		Due: due, Known: r.state.Exports.Known, KeysDisabled: p.keysDisabled,
+		Due: due, Known: r.state.Exports.Known, KeysDisabled: p.post.KeysDisabled,
 	})
 	if err == nil {
 		r.state.Exports.Known = result.Exports
@@ -52,7 +52,7 @@ func (r *reconciler) exportValues(ctx workflow.Context, p *pass) resource.Verdic
 // them fails, else those without an interval of their own and those whose interval is over.
 // The result is part of the order of commands.
 func (r *reconciler) dueExports(p *pass, now time.Time) []int {
-	all := p.put || !p.requestedAt.IsZero() || r.state.Exports.Generation != p.generation
+	all := p.put.Sent || !p.request.At.IsZero() || r.state.Exports.Generation != p.generation
 	var due []int
 	for i, export := range p.desired.Exports {
 		next, known := r.state.nextExport(export)

@@ -41,7 +41,7 @@ const (
 func (r *reconciler) announce(ctx workflow.Context, p *pass) {
 	before := r.state.Announced
 	now := Announced{Ready: r.state.Condition.Ready, Exists: before.Exists, State: before.State}
-	if p.read {
+	if p.hasRead() {
 		now.Exists, now.State = p.got.Exists, p.got.State
 		r.state.Known.Leaf = p.got.Leaf
 	}
@@ -51,9 +51,9 @@ func (r *reconciler) announce(ctx workflow.Context, p *pass) {
 		r.notifyDependents(ctx, activities.WakeDependentsInput{State: stateReleased, Needed: r.state.Desired.Needs(), Once: true})
 		return
 	}
-	if state := changedState(before, now, p.put); state != "" && !r.state.Known.Leaf {
+	if state := changedState(before, now, p.put.Sent); state != "" && !r.state.Known.Leaf {
 		in := activities.WakeDependentsInput{State: state, Once: r.state.Once}
-		if !p.unawaited || !r.notifyLater(ctx, in) {
+		if !p.polled.Unawaited || !r.notifyLater(ctx, in) {
 			r.notifyDependents(ctx, in)
 		}
 	}

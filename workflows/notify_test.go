@@ -19,7 +19,8 @@ type passScript struct {
 	absent, leaf  bool
 	put, notReady bool
 	blocked       bool
-	refused       bool
+	// refused refuses every GET, lost the one after the PUT.
+	refused, lost bool
 }
 
 // passes makes the script use one passScript after the other.
@@ -33,7 +34,7 @@ func (s *script) passes(all ...passScript) {
 		now := at()
 		got := activities.GetResourceResult{Verdict: resource.Proceed(""), Leaf: now.leaf}
 		switch {
-		case now.refused:
+		case now.refused, now.lost && in.Expect == activities.ExpectPresent:
 			got.Verdict = resource.Fail("AuthorizationFailed", resource.RetryVerySlow, "403")
 		case !now.absent || in.Expect == activities.ExpectPresent:
 			got.Exists, got.State, got.Observed = true, now.state, present().Observed
@@ -104,6 +105,7 @@ func TestNotify(t *testing.T) {
 		"not ready": {"a write is a change even if the resource is not Ready afterwards", []passScript{{state: "Failed", put: true, notReady: true}, {state: "Failed", put: true, notReady: true}}, []string{"Failed", "written"}},
 		"late":      {"the post-check decides when it is Ready", []passScript{{state: good, notReady: true}, {state: good, notReady: true}, {state: good}}, []string{good, "Ready"}},
 		"refused":   {"a refused read shows no change", []passScript{{state: good}, {refused: true}}, []string{"Ready"}},
+		"lost":      {"a refused read after a PUT shows no absence", []passScript{{state: good}, {state: good, put: true, lost: true}}, []string{"Ready", "written"}},
 		"again":     {"Ready again after a refusal", []passScript{{state: good}, {refused: true}, {state: good}}, []string{"Ready", "Ready"}},
 		"leaf":      {"no resource waits for a leaf", []passScript{{state: good, leaf: true}, {state: good, put: true, leaf: true}, {state: "Updating", leaf: true}}, []string{}},
 	}

@@ -6,57 +6,50 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
-	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 )
 
-// pass is the data that the steps of one pass share. The spec is the one at the start:
-// a new generation waits for the next pass.
+// pass is what the steps of one pass share: the spec, who requested it, and the results of
+// the steps until now.
 type pass struct {
-	number     int64
+	number  int64
+	request userRequest
+	passSpec
+	// overdueAfter is the limit of CheckOwnerResult; 0 until the worker reported it.
+	overdueAfter time.Duration
+	// got is the last reading, zero until one succeeded.
+	got activities.GetResourceResult
+	pre activities.PreCheckResult
+	passWrite
+	// post is the result of the post-check, nil until it ran. A step after it that does not
+	// stop leaves its verdict.
+	post *activities.PostCheckResult
+}
+
+// passSpec is the spec at the start of the pass: a new generation waits for the next one.
+type passSpec struct {
 	generation int64
 	statedAt   time.Time
 	desired    resource.Desired
 	// specVersion is the api-version of the spec where a deletion replaced it, else "".
 	specVersion string
-	force       *ReconcileInput
-	got         activities.GetResourceResult
-	pre         resource.Verdict
-	put         bool
+}
+
+// passWrite is what a pass writes, and what became of it.
+type passWrite struct {
+	// turn is the parent whose turn the write needs.
+	turn    resource.ID
+	put     activities.PutResourceResult
+	deleted activities.DeleteResourceResult
+	// polled is the end of the operation of the write. Its reading is used once.
+	polled activities.PollOperationResult
 	// written is the PUT whose result the post-check compares: of this pass, or of an
 	// earlier one that ended before its post-check.
 	written *activities.AcceptedPut
-	// adopt is set when the differences are to stay.
-	adopt bool
-	// deleted is set once a DELETE of this pass ended well.
-	deleted bool
-	// after is the reading at the end of an operation; nil without one.
-	after *activities.GetResourceResult
-	// read is set once the resource was read in this pass.
-	read bool
-	// turn is the parent whose turn a change needs.
-	turn resource.ID
-	// overdueAfter is the limit of CheckOwnerResult; 0 until the worker reported it.
-	overdueAfter time.Duration
-	// content is as in PutResourceResult.
-	content string
-	// requestedAt is when a user last requested the pass, zero in other passes.
-	requestedAt time.Time
-	// replaceApproved is set when a user approved to delete the resource and to create it
-	// again.
-	replaceApproved bool
-	// checked is set once the post-check ran.
-	checked bool
-	// unawaited is as in PollOperationResult.
-	unawaited bool
-	// keysDisabled is as in PostCheckResult.
-	keysDisabled string
-	// ready is the verdict of the post-check: a step after it that does not stop leaves it.
-	ready resource.Verdict
 }
 
-// forced reports whether a user asked to skip the guards in this pass.
-func (p *pass) forced() bool { return p.force != nil && p.force.Force }
+// hasRead reports whether the pass has read the resource.
+func (p *pass) hasRead() bool { return p.got.Verdict.Action != "" }
 
 // facts returns what the steps of a pass know of it.
 func (r *reconciler) facts(p *pass) activities.PassFacts {
@@ -75,8 +68,7 @@ func (r *reconciler) writeFacts(p *pass) activities.PassFacts {
 // mandate returns who wants the pass to write, and what users approved until now.
 func (r *reconciler) mandate(p *pass) activities.Mandate {
 	return activities.Mandate{
-		RequestedAt: p.requestedAt, Correction: r.state.Ready.Generation == p.generation, Force: p.forced(),
-		Approved: activities.Approvals{Recreation: r.state.Requests.Approved.Recreation, Replacement: p.replaceApproved, Drops: r.state.Requests.Approved.Drops},
+		RequestedAt: p.request.At, Correction: r.state.Ready.Generation == p.generation, Force: p.request.forced(), Approved: r.state.Requests.Approved,
 	}
 }
 
@@ -99,17 +91,15 @@ func (r *reconciler) fiveSteps() []step {
 	}
 }
 
-// newPass copies the spec and takes the force of a reconcile message, which counts for
-// one pass. What is masked comes from the body alone: the lists of the client stay in the
-// state, where they are compared with those of the next apply, and are not used.
+// newPass copies the spec and takes the request of the user. What is masked comes from the
+// body alone: the lists of the client stay in the state, where they are compared with those
+// of the next apply, and are not used.
 func (r *reconciler) newPass() *pass {
 	p := &pass{
-		number: r.state.Pass + 1, generation: r.state.Generation, statedAt: r.state.StatedAt,
-		desired: r.masked(), force: r.state.Requests.Force,
+		number: r.state.Pass + 1, request: r.state.Requests.take(),
+		passSpec: passSpec{generation: r.state.Generation, statedAt: r.state.StatedAt, desired: r.masked()},
 	}
-	r.state.Requests.Force = nil
-	p.replaceApproved = r.state.Requests.Approved.Recreation
-	if p.requestedAt = r.state.Requests.takeUserRequest(); !p.requestedAt.IsZero() {
+	if !p.request.At.IsZero() {
 		r.state.Write.Refusal = nil
 	}
 	if r.state.Deletion != nil && r.state.Deletion.APIVersion != "" {
@@ -157,8 +147,8 @@ func (r *reconciler) runSteps(ctx workflow.Context, p *pass, steps []step) {
 			return
 		}
 	}
-	if p.checked && !verdict.Stops() {
-		verdict = p.ready
+	if p.post != nil && !verdict.Stops() {
+		verdict = p.post.Verdict
 	}
 	r.conclude(ctx, p, verdict)
 }
@@ -196,7 +186,7 @@ func (r *reconciler) readResource(ctx workflow.Context, p *pass, expect activiti
 func (r *reconciler) read(ctx workflow.Context, p *pass, in activities.GetResourceInput) resource.Verdict {
 	var a *activities.Activities
 	in.Target, in.Repeated, in.WithoutBody = p.desired.Target(), r.state.Retry.Repeated, r.inDeletion
-	in.Deleted, in.PutAt = p.deleted, r.state.Write.acceptedAt(r.state.Deletion == nil)
+	in.Deleted, in.PutAt = p.deleted.Accepted, r.state.Write.acceptedAt(r.state.Deletion == nil)
 	got, err := activities.GetResourceResult{}, error(nil)
 	summary, first := "GET "+nameAndVersion(p.desired), r.isFirstRead()
 	if first {
@@ -205,12 +195,10 @@ func (r *reconciler) read(ctx workflow.Context, p *pass, in activities.GetResour
 	if !first || err != nil && ctx.Err() == nil {
 		got, err = executeRead(requestOptions(ctx, summary), r, a.GetResource, in)
 	}
-	if !temporal.IsCanceledError(err) { // one that a message canceled showed nothing
-		p.got = got
-	}
 	verdict := verdictOf(got.Verdict, err)
-	p.read = p.read || !verdict.Stops()
-	r.noteRead(p)
+	if !verdict.Stops() {
+		r.noteRead(p, got)
+	}
 	return verdict
 }
 
@@ -221,9 +209,10 @@ func (r *reconciler) isFirstRead() bool {
 	return s.Deletion == nil && !s.Known.Seen && !s.Write.Sent && !s.existed() && len(s.Known.Identity) == 0
 }
 
-// noteRead records that the resource exists. An approval to recreate it is then used up.
-func (r *reconciler) noteRead(p *pass) {
-	if p.got.Exists {
+// noteRead takes a reading. An approval to recreate a resource that exists is used up.
+func (r *reconciler) noteRead(p *pass, got activities.GetResourceResult) {
+	p.got = got
+	if got.Exists {
 		r.state.Known.Seen, r.state.Requests.Approved.Recreation = true, false
 		r.state.Write.Shown = true
 	}
@@ -247,12 +236,12 @@ func (r *reconciler) preCheck(ctx workflow.Context, p *pass) resource.Verdict {
 		in.AcceptedAt = accepted.At
 	}
 	result, err := executeLocal(checking, a.PreCheck, in)
-	p.turn, p.adopt = result.Turn, result.Adopt
 	if result.Verify {
 		p.written = accepted
 	}
-	p.pre = verdictOf(result.Verdict, err)
-	return p.pre
+	p.pre, p.turn = result, result.Turn
+	p.pre.Verdict = verdictOf(result.Verdict, err)
+	return p.pre.Verdict
 }
 
 // blockedFor returns how long an operation in flight has blocked the resource.
@@ -266,10 +255,9 @@ func (r *reconciler) blockedFor(ctx workflow.Context) time.Duration {
 // postCheck decides whether the resource is Ready, also when no PUT was due.
 func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	var a *activities.Activities
-	p.checked = true
 	in := activities.PostCheckInput{
 		Desired: p.desired, PassFacts: r.facts(p), Observed: p.got.Observed, Memory: r.state.Known.Baseline,
-		Put: p.adopt, Adopted: p.adopt, Identity: r.state.Known.Identity, Now: workflow.Now(ctx),
+		Put: p.pre.Adopt, Adopted: p.pre.Adopt, Identity: r.state.Known.Identity, Now: workflow.Now(ctx),
 	}
 	if written := p.written; written != nil {
 		in.Put, in.Adopted, in.Sent = true, false, true
@@ -286,9 +274,9 @@ func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	if result.Identity != nil {
 		r.state.Known.Identity = result.Identity
 	}
-	p.keysDisabled = result.KeysDisabled
-	p.ready = verdictOf(result.Verdict, err)
-	return p.ready
+	result.Verdict = verdictOf(result.Verdict, err)
+	p.post = &result
+	return result.Verdict
 }
 
 // nameAndVersion returns how a summary names the resource.

@@ -122,7 +122,7 @@ func pollWith(expect activities.Expectation, got activities.GetResourceResult) f
 	return func(in activities.PollOperationInput) (activities.PollOperationResult, error) {
 		result := activities.PollOperationResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}}
 		if in.Expect == expect {
-			result.Got = &got
+			got.Verdict, result.Got = resource.Proceed(""), &got
 		}
 		return result, nil
 	}

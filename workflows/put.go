@@ -12,7 +12,7 @@ import (
 // putResource writes the resource when the pre-check requested it and the turn is
 // granted, waits for the operation, and reads the resource again.
 func (r *reconciler) putResource(ctx workflow.Context, p *pass) resource.Verdict {
-	if p.pre.Action == resource.ActionSkip {
+	if p.pre.Verdict.Action == resource.ActionSkip {
 		r.leaveQueue(ctx)
 		return resource.Verdict{Action: resource.ActionSkip, Reason: resource.ReasonInSync}
 	}
@@ -34,12 +34,13 @@ func (r *reconciler) putResource(ctx workflow.Context, p *pass) resource.Verdict
 // readAfter uses the reading at the end of the operation, or else reads the resource.
 // One activity less saves the server three transactions.
 func (r *reconciler) readAfter(ctx workflow.Context, p *pass, expect activities.Expectation) resource.Verdict {
-	if p.after == nil {
+	got := p.polled.Got
+	if got == nil {
 		return r.readResource(ctx, p, expect)
 	}
-	p.got, p.after = *p.after, nil
-	r.noteRead(p)
-	return p.got.Verdict
+	p.polled.Got = nil
+	r.noteRead(p, *got)
+	return got.Verdict
 }
 
 // putAndPoll sends the PUT and waits for its operation. If the subscription is not
@@ -77,7 +78,7 @@ func (r *reconciler) putAndPoll(ctx workflow.Context, p *pass) resource.Verdict 
 func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResourceResult, resource.Verdict) {
 	var a *activities.Activities
 	result, err := executeWrite(requestOptions(ctx, putSummary(p)), r, a.PutResource, activities.PutResourceInput{
-		Desired: p.desired, PassFacts: r.writeFacts(p), Kind: r.state.putKind(p.pre), Newest: r.state.newerThan(p.generation),
+		Desired: p.desired, PassFacts: r.writeFacts(p), Kind: r.state.putKind(p.pre.Verdict), Newest: r.state.newerThan(p.generation),
 		Memory: r.state.Known.Baseline, ObservedAt: p.got.ReadAt, MaySent: r.state.Write.Unknown || wasReset(workflow.GetInfo(ctx)),
 		Identified: len(r.state.Known.Identity) > 0, Token: r.state.writeToken(), OperationRefusal: r.state.Write.OperationRefusal,
 	})
@@ -85,7 +86,7 @@ func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResou
 		r.state.Write.OperationRefusal = result.Refusal // what was refused before is in the memory
 	}
 	verdict := verdictOf(result.Verdict, err)
-	p.put, p.content = result.Sent, result.Content
+	p.put = result
 	r.state.Write.Sent = r.state.Write.Sent || result.Sent || result.Unknown || err != nil
 	r.state.Requests.Approved.Drops = r.state.Requests.Approved.Drops && !result.Sent
 	r.state.Write.Unknown = result.Unknown || err != nil
@@ -98,7 +99,7 @@ func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResou
 	if result.Sent && !verdict.Stops() {
 		p.written = &activities.AcceptedPut{
 			Generation: p.generation, At: workflow.Now(ctx),
-			Differences: p.pre.Differences, Secrets: result.Secrets, Kept: result.Kept,
+			Differences: p.pre.Verdict.Differences, Secrets: result.Secrets, Kept: result.Kept,
 		}
 		r.state.Write.Accepted = p.written
 	}
@@ -158,8 +159,8 @@ func (r *reconciler) poll(ctx workflow.Context, p *pass, o operation) resource.V
 		Delete: o.method == "DELETE", Expect: o.expect, Repeated: r.state.Retry.Repeated,
 		Waiters: o.method == "PUT" && !r.state.Once,
 	})
-	p.unawaited = result.Unawaited
-	r.state.Operation.Method, p.after, r.cancelPoll = "", result.Got, nil
+	p.polled = result
+	r.state.Operation.Method, r.cancelPoll = "", nil
 	verdict := pollVerdict(result.Verdict, err, p.desired)
 	r.state.Write.endOperation(err == nil && verdict.Stops(), workflow.Now(ctx))
 	if o.method == "PUT" && err == nil {
@@ -191,11 +192,11 @@ func (r *reconciler) startOperation(ctx workflow.Context, p *pass, method string
 // putSummary returns the decision behind the PUT, as the Web UI's timeline shows it.
 func putSummary(p *pass) string {
 	summary := "PUT " + nameAndVersion(p.desired)
-	if p.pre.Create {
+	if p.pre.Verdict.Create {
 		return summary + ": create"
 	}
 	var changes []string
-	for _, difference := range p.pre.Differences {
+	for _, difference := range p.pre.Verdict.Differences {
 		changes = append(changes, difference.Path+" "+difference.Observed+" -> "+difference.Desired)
 	}
 	if len(changes) == 0 {

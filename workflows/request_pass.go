@@ -9,17 +9,26 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// Requests are the messages that request the next pass, and what users approved in them. A
-// proof of the sender belongs here too.
+// userRequest is the request of a user for one pass, zero if only changes of other resources
+// request it. A proof of the sender belongs here too.
+type userRequest struct {
+	// At is when a user last requested the pass.
+	At time.Time `json:"at,omitzero"`
+	// Force is a forced reconcile, nil for none.
+	Force *ReconcileInput `json:"force,omitempty"`
+}
+
+// forced reports whether the user asked to skip the guards.
+func (u userRequest) forced() bool { return u.Force != nil }
+
+// Requests are the messages that request the next pass, and what users approved in them.
 type Requests struct {
 	// Pass is set when a message requests a pass.
 	Pass bool `json:"pass,omitempty"`
-	// At is when a user last requested it, zero if only changes of other resources do.
-	At time.Time `json:"at,omitzero"`
-	// Force is a forced reconcile, nil for none. It counts for one pass.
-	Force *ReconcileInput `json:"force,omitempty"`
+	userRequest
 	// Approved are the effects that users approved: a recreation until a read shows the
-	// resource, the removal of settings of other tools until the PUT was sent or none is due.
+	// resource, a replacement for the pass that follows, the removal of settings of other
+	// tools until the PUT was sent or none is due.
 	Approved activities.Approvals `json:"approved,omitzero"`
 	// Order is the signed approval of a recreation, nil for one that is not signed.
 	Order *resource.DeletionOrder `json:"order,omitempty"`
@@ -35,12 +44,12 @@ func (r *Requests) approveDrops() bool {
 	return r.HeldDrops
 }
 
-// takeUserRequest returns when a user last requested the pass that begins, zero if no user
-// did.
-func (r *Requests) takeUserRequest() time.Time {
-	at := r.At
-	r.At = time.Time{}
-	return at
+// take returns the request for the pass that begins. An approval to recreate the resource
+// that came before it allows the pass to replace it too.
+func (r *Requests) take() userRequest {
+	taken := r.userRequest
+	r.userRequest, r.Approved.Replacement = userRequest{}, r.Approved.Recreation
+	return taken
 }
 
 // requestPass records a message that requests a pass. Several messages share one pass.

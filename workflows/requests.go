@@ -128,14 +128,14 @@ func (r *reconciler) writeCause(p *pass) *activities.Cause {
 		return nil
 	}
 	cause := &activities.Cause{
-		By: r.state.AppliedBy, Request: r.state.AppliedRequest, Reason: p.pre.Reason, Message: p.pre.Message,
-		Differences: p.pre.Differences, More: p.pre.More,
+		By: r.state.AppliedBy, Request: r.state.AppliedRequest, Reason: p.pre.Verdict.Reason, Message: p.pre.Verdict.Message,
+		Differences: p.pre.Verdict.Differences, More: p.pre.Verdict.More,
 	}
 	switch {
 	case r.state.Deletion != nil:
 		cause.By, cause.Request, cause.Reason = r.state.Deletion.By, r.state.Deletion.Request, resource.ReasonDeleting
-	case p.forced():
-		cause.By, cause.Request, cause.Message = p.force.By, p.force.Request, strings.TrimSuffix("forced: "+p.force.Reason+"; "+cause.Message, "; ")
+	case p.request.forced():
+		cause.By, cause.Request, cause.Message = p.request.Force.By, p.request.Force.Request, strings.TrimSuffix("forced: "+p.request.Force.Reason+"; "+cause.Message, "; ")
 	case r.mandate(p).Unrequested():
 		cause.Message = strings.TrimSuffix("correction of drift; "+cause.Message, "; ")
 	}
