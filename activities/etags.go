@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -46,12 +47,14 @@ func withoutETags(body map[string]any) any {
 // service does not honour it. A changed resource is left to the next pass, which looks for
 // contents again.
 func (a *Activities) deleteUnchanged(ctx context.Context, in DeleteResourceInput) (arm.Operation, error) {
-	id, version := in.Desired.ID, in.Desired.APIVersion
-	ctx = arm.WithDeleteQuery(ctx, a.purger().Query(in.Desired))
+	id, version, options := in.Desired.ID, in.Desired.APIVersion, arm.DeleteOptionsOf(ctx)
+	options.AddQuery(a.purger().Query(in.Desired))
 	if in.ETag == "" || a.ignoresETags(http.MethodDelete, id.Type()) {
-		return a.Client.Delete(ctx, id, version)
+		return a.Client.Delete(ctx, id, version, options)
 	}
-	operation, refusal := a.Client.Delete(arm.WithDeleteIfMatch(ctx, in.ETag), id, version)
+	unchanged := options
+	unchanged.IfMatch = cmp.Or(options.IfMatch, in.ETag)
+	operation, refusal := a.Client.Delete(ctx, id, version, unchanged)
 	if !hasStatus(refusal, http.StatusPreconditionFailed) {
 		return operation, refusal
 	}
@@ -68,7 +71,7 @@ func (a *Activities) deleteUnchanged(ctx context.Context, in DeleteResourceInput
 	if now.ETag != in.ETag {
 		return arm.Operation{}, refusal
 	}
-	return a.Client.Delete(ctx, id, version)
+	return a.Client.Delete(ctx, id, version, options)
 }
 
 // hasStableETag reports whether another read shows the same ETag.

@@ -92,10 +92,7 @@ func (c *linkClient) Patch(ctx context.Context, id resource.ID, apiVersion strin
 // Delete deletes another resource.
 func (c *linkClient) Delete(ctx context.Context, id resource.ID, apiVersion string) (arm.Operation, error) {
 	return c.write(ctx, linkWrite{id, http.MethodDelete}, apiVersion, arm.PutOptions{}, func(ctx context.Context, options arm.PutOptions) (arm.Operation, error) {
-		if options.IfMatch != "" {
-			ctx = arm.WithDeleteIfMatch(ctx, options.IfMatch)
-		}
-		return c.reader.client.Delete(ctx, id, apiVersion)
+		return c.reader.client.Delete(ctx, id, apiVersion, arm.DeleteOptions{IfMatch: options.IfMatch})
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
@@ -44,7 +45,7 @@ func TestGuardFence(t *testing.T) {
 			spec := desired(w.t, purgeVault, `{"location":"westus2","properties":{}}`)
 			spec.APIVersion, spec.Deletion.Purge = types.Newest(spec.ID.Type()), true
 			w.put(purgeVault, string(spec.Body))
-			_, err := w.acts.Client.Delete(w.writes(w.t.Context()), spec.ID, spec.APIVersion)
+			_, err := w.acts.Client.Delete(w.writes(w.t.Context()), spec.ID, spec.APIVersion, arm.DeleteOptions{})
 			must(w.t, err)
 			w.fleet.confirmed = nil
 			w.advance(time.Minute)
@@ -142,7 +143,7 @@ func TestNothingIsConfirmedWithoutWrite(t *testing.T) {
 func TestWritesOutsideOfSteps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	_, err := w.acts.Client.Delete(t.Context(), id(t, thingText), "2024-01-01")
+	_, err := w.acts.Client.Delete(t.Context(), id(t, thingText), "2024-01-01", arm.DeleteOptions{})
 	verdict, refused := refusedWrite(err)
 	if !refused || verdict.Reason != resource.ReasonCheckFailed || len(w.requests()) > 0 {
 		t.Errorf("the DELETE ended with %v after %v", err, w.requests())
@@ -161,7 +162,7 @@ func TestLocalActivitiesSendNoWrites(t *testing.T) {
 		if method == "POST" {
 			_, err = w.acts.Client.Post(ctx, id(t, thingText), "sync", "2024-01-01", nil)
 		} else {
-			_, err = w.acts.Client.Delete(ctx, id(t, thingText), "2024-01-01")
+			_, err = w.acts.Client.Delete(ctx, id(t, thingText), "2024-01-01", arm.DeleteOptions{})
 		}
 		_, refused := refusedWrite(err)
 		if refused {

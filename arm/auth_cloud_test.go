@@ -101,7 +101,7 @@ func TestTokenStaysOnTheHost(t *testing.T) {
 		reply{200, nil, `{}`})
 	client, id := server.client(t, func(o *Options) { o.Credential = fixedToken{} }), parseID(t, clusterID)
 	_, _ = client.Get(testContext(t), id, apiVersion)
-	_, _ = client.Delete(testContext(t), id, apiVersion)
+	_, _ = client.Delete(testContext(t), id, apiVersion, DeleteOptions{})
 	_, _ = client.List(testContext(t), id, "databases", apiVersion, 10)
 	_, _ = client.Poll(testContext(t), `{"via":"location","poller":"{\"type\":\"RawMessage\",\"token\":{\"type\":\"loc\",\"pollURL\":\"`+elsewhere.URL+`\"}}"}`)
 	if len(leaked) != 0 {

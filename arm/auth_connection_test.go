@@ -79,7 +79,7 @@ func TestOperationKeepsItsConnection(t *testing.T) {
 	own, other := newScript(t), newScript(t, step1(t, pollLocation), reply{200, nil, `{}`})
 	connections := map[string]Connection{"other": {Options: Options{Cloud: cloudAt(other.URL)}}}
 	client := own.client(t, func(o *Options) { o.Connections = connections })
-	op, err := client.Delete(WithCredential(testContext(t), "other"), parseID(t, clusterID), apiVersion)
+	op, err := client.Delete(WithCredential(testContext(t), "other"), parseID(t, clusterID), apiVersion, DeleteOptions{})
 	if err != nil || op.Token == "" {
 		t.Fatalf("%+v, %v", op, err)
 	}

@@ -117,7 +117,7 @@ func TestUnreachableAuthorityIsATransportError(t *testing.T) {
 	credential := secretCredential(t, login)
 	login.Close()
 	server := newScript(t, step1(t, pollLocation))
-	op, err := server.client(t, nil).Delete(testContext(t), parseID(t, clusterID), apiVersion)
+	op, err := server.client(t, nil).Delete(testContext(t), parseID(t, clusterID), apiVersion, DeleteOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

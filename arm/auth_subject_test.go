@@ -121,7 +121,7 @@ func TestTokenOfAnotherResource(t *testing.T) {
 	client := own.client(t, func(o *Options) {
 		o.Connections = map[string]Connection{"b": {Options: Options{Cloud: cloudAt(other.URL)}, Subscriptions: []string{teamB}}}
 	})
-	op, err := client.Delete(WithSubject(testContext(t), idIn(teamB)), idIn(teamB), apiVersion)
+	op, err := client.Delete(WithSubject(testContext(t), idIn(teamB)), idIn(teamB), apiVersion, DeleteOptions{})
 	if err != nil || op.Token == "" {
 		t.Fatalf("%+v, %v", op, err)
 	}

@@ -47,7 +47,7 @@ func TestBadInputForeignOperationURLs(t *testing.T) {
 				case http.MethodPut:
 					op, err = client.Put(testContext(t), id, apiVersion, []byte(`{}`), PutOptions{})
 				case http.MethodDelete:
-					op, err = client.Delete(testContext(t), id, apiVersion)
+					op, err = client.Delete(testContext(t), id, apiVersion, DeleteOptions{})
 				default:
 					op, err = client.Post(testContext(t), id, "start", apiVersion, nil)
 				}
@@ -75,7 +75,7 @@ func TestBadInputRedirects(t *testing.T) {
 			_, err := client.Put(testContext(t), id, apiVersion, []byte(`{}`), PutOptions{})
 			return err
 		},
-		"DELETE": func() error { _, err := client.Delete(testContext(t), id, apiVersion); return err },
+		"DELETE": func() error { _, err := client.Delete(testContext(t), id, apiVersion, DeleteOptions{}); return err },
 		"List":   func() error { _, err := client.List(testContext(t), id, "databases", apiVersion, 10); return err },
 		"Register": func() error {
 			_, err := client.RegisterProvider(testContext(t), id.Subscription(), id.Provider())

@@ -155,7 +155,7 @@ func TestInvalidAddressIsNotSent(t *testing.T) {
 		t.Error("a collection with a dot segment was sent")
 	}
 	var none = parseID(t, clusterID).Owner().Owner().Owner()
-	if _, err := client.Delete(testContext(t), none, apiVersion); err == nil {
+	if _, err := client.Delete(testContext(t), none, apiVersion, DeleteOptions{}); err == nil {
 		t.Error("a DELETE of no ID was sent")
 	}
 	if seen := server.requests(); len(seen) != 0 {

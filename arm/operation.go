@@ -90,8 +90,7 @@ func (c *Client) Patch(ctx context.Context, id resource.ID, apiVersion string, b
 // Delete deletes a resource. An absent one is no error: Done, with status 404 or
 // 204. A 404 with another meaning (a subscription or a type that is not found) is
 // an *Error and does not finish the delete.
-func (c *Client) Delete(ctx context.Context, id resource.ID, apiVersion string) (Operation, error) {
-	options := deleteOptions(ctx)
+func (c *Client) Delete(ctx context.Context, id resource.ID, apiVersion string, options DeleteOptions) (Operation, error) {
 	operation, err := c.write(ctx, CallDelete, writeRequest{
 		method: http.MethodDelete, id: id, apiVersion: apiVersion, header: options.header(), query: options.Query,
 	})

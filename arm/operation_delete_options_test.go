@@ -44,8 +44,8 @@ func thing(t *testing.T) resource.ID {
 
 func TestDeleteOptions(t *testing.T) {
 	client, last := postServer(t, 200, "")
-	ctx := WithDeleteOptions(context.Background(), DeleteOptions{IfMatch: "*", Query: url.Values{"deleteSubscriptions": {"true"}}})
-	if _, err := client.Delete(ctx, thing(t), "2023-01-01"); err != nil {
+	options := DeleteOptions{IfMatch: "*", Query: url.Values{"deleteSubscriptions": {"true"}}}
+	if _, err := client.Delete(t.Context(), thing(t), "2023-01-01", options); err != nil {
 		t.Fatal(err)
 	}
 	if method, uri, match, _ := last(); method != "DELETE" || match != "*" ||

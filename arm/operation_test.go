@@ -175,7 +175,7 @@ func TestDeleteResponses(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			server := newScript(t, tc.reply)
-			op, err := server.client(t, nil).Delete(testContext(t), parseID(t, clusterID), apiVersion)
+			op, err := server.client(t, nil).Delete(testContext(t), parseID(t, clusterID), apiVersion, DeleteOptions{})
 			if tc.err != "" {
 				if got := asError(t, err); got.Class != tc.err || strings.Contains(err.Error(), "signed") {
 					t.Errorf("%s: got %s %q", tc.reason, got.Class, err)

@@ -141,7 +141,7 @@ func TestAgainstTheSimulator(t *testing.T) {
 			if got := s.state(text, "2024-01-01"); got != "Succeeded" && got != "" {
 				t.Errorf("got state %q", got)
 			}
-			op, err := s.Delete(s.ctx, s.id(text), "2024-01-01")
+			op, err := s.Delete(s.ctx, s.id(text), "2024-01-01", arm.DeleteOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -157,7 +157,7 @@ func TestAgainstTheSimulator(t *testing.T) {
 			if !arm.IsAbsent(err) {
 				t.Errorf("got %v, want absent", err)
 			}
-			if again, err := s.Delete(s.ctx, s.id(text), "2024-01-01"); err != nil || !again.Done {
+			if again, err := s.Delete(s.ctx, s.id(text), "2024-01-01", arm.DeleteOptions{}); err != nil || !again.Done {
 				t.Errorf("second delete: got %+v, %v", again, err)
 			}
 		})
@@ -205,7 +205,7 @@ func TestSimulatedWrongSubscriptions(t *testing.T) {
 		if !errors.As(err, &answer) || answer.Code != name || arm.IsAbsent(err) {
 			t.Errorf("%s: get: got %v", name, err)
 		}
-		_, err = s.Delete(s.ctx, s.id(group), resource.ResourceGroupAPIVersion)
+		_, err = s.Delete(s.ctx, s.id(group), resource.ResourceGroupAPIVersion, arm.DeleteOptions{})
 		if !errors.As(err, &answer) || answer.Code != name {
 			t.Errorf("%s: delete: got %v, want no finished delete", name, err)
 		}

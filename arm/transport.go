@@ -143,6 +143,8 @@ type roundTrip struct {
 	tooLarge      bool
 }
 
+// roundTripKey is in the context, because azcore carries nothing else from the client to its
+// transport.
 type roundTripKey struct{}
 
 func withRoundTrip(ctx context.Context, trip *roundTrip) context.Context {

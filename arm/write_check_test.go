@@ -37,7 +37,7 @@ func TestWriteCheck(t *testing.T) {
 			return err
 		}, arm.Write{Call: arm.CallPatch, Method: http.MethodPatch, Type: id.Type()}},
 		"Delete": {"and a DELETE", func(ctx context.Context, c *arm.Client) error {
-			_, err := c.Delete(ctx, id, "2024-01-01")
+			_, err := c.Delete(ctx, id, "2024-01-01", arm.DeleteOptions{})
 			return err
 		}, arm.Write{Call: arm.CallDelete, Method: http.MethodDelete, Type: id.Type()}},
 		"Post": {"an action may do anything", func(ctx context.Context, c *arm.Client) error {
@@ -94,7 +94,7 @@ func TestWriteCheckAtConnection(t *testing.T) {
 				return err
 			},
 			"Delete": func(ctx context.Context, c *arm.Client) error {
-				_, err := c.Delete(ctx, id, "2024-01-01")
+				_, err := c.Delete(ctx, id, "2024-01-01", arm.DeleteOptions{})
 				return err
 			},
 		} {

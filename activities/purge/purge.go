@@ -66,7 +66,7 @@ func (p Purger) Send(ctx context.Context, desired resource.Desired, progress Pro
 	if way.Action != "" {
 		_, err = p.Client.Post(ctx, kept, way.Action, way.APIVersion, nil)
 	} else {
-		_, err = p.Client.Delete(ctx, kept, way.APIVersion)
+		_, err = p.Client.Delete(ctx, kept, way.APIVersion, arm.DeleteOptions{})
 	}
 	if failure, ok := errors.AsType[*arm.Error](err); ok && failure.Status == http.StatusConflict {
 		return wait("another operation on the deleted resource is in progress"), false, nil

@@ -132,7 +132,7 @@ func (w *world) sendAndPoll(t *testing.T, line recordedError) (*arm.Error, error
 	case http.MethodPut, http.MethodPatch:
 		op, err = w.client.Put(ctx, id, versionOf(line.APIVersion), []byte(`{}`), arm.PutOptions{})
 	case http.MethodDelete:
-		op, err = w.client.Delete(ctx, id, versionOf(line.APIVersion))
+		op, err = w.client.Delete(ctx, id, versionOf(line.APIVersion), arm.DeleteOptions{})
 		if err == nil && op.Status == http.StatusNotFound {
 			return &arm.Error{Status: op.Status, Class: arm.ClassAbsent}, nil
 		}

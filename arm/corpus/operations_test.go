@@ -65,7 +65,7 @@ func (w *world) begin(tr *trace, id resource.ID) (arm.Operation, error) {
 	case http.MethodPut:
 		return w.client.Put(ctx, id, versionOf(tr.APIVersion), []byte(`{}`), arm.PutOptions{})
 	case http.MethodDelete:
-		return w.client.Delete(ctx, id, versionOf(tr.APIVersion))
+		return w.client.Delete(ctx, id, versionOf(tr.APIVersion), arm.DeleteOptions{})
 	}
 	return w.client.Post(ctx, id, "action", versionOf(tr.APIVersion), nil)
 }
