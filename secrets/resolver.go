@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -88,81 +89,54 @@ func notAllowed(reference, format string, args ...any) error {
 // or the context's. Only activities call it: the PUT to write the values, reads and
 // polls to mask them in ARM's responses.
 func (r *Resolver) Resolve(ctx context.Context, body map[string]any) (resolved map[string]any, values map[string]string, err error) {
-	walk := &resolution{resolver: r, values: map[string]string{}}
-	value, err := walk.value(ctx, body, "")
+	values = map[string]string{}
+	edited := jsontree.Edit(body, func(name string, value any) (any, jsontree.Next) {
+		switch {
+		case err != nil:
+			return nil, jsontree.Done
+		case resource.PublicProperty(name) && jsontree.Contains(value, isReference):
+			err = notAllowed("of the body", "it is not allowed under %s, which is public; move it elsewhere", strings.ToLower(name))
+			return nil, jsontree.Done
+		case isReference(value):
+			value, err = r.once(ctx, value, values)
+			return value, jsontree.Done
+		}
+		return value, jsontree.Inside
+	})
 	if err != nil {
 		return nil, nil, err
 	}
-	resolved, isObject := value.(map[string]any)
+	resolved, isObject := edited.(map[string]any)
 	if !isObject {
 		return nil, nil, notAllowed("of the body", "a whole body cannot be a secret")
 	}
-	return resolved, walk.values, nil
+	return resolved, values, nil
 }
 
-// resolution is the state of one Resolve; a repeated reference is read once, so that
-// it has one value.
-type resolution struct {
-	resolver *Resolver
-	values   map[string]string
+// isReference reports whether a value is a {"$secret": ...} object.
+func isReference(value any) bool {
+	object, _ := value.(map[string]any)
+	_, found := object[resource.SecretMarker]
+	return found
 }
 
-// value returns a copy of a JSON value with its references resolved. public is the
-// enclosing property that every reader of Azure sees, "" for none.
-func (w *resolution) value(ctx context.Context, value any, public string) (any, error) {
-	switch at := value.(type) {
-	case map[string]any:
-		if marker, found := at[resource.SecretMarker]; found {
-			if public != "" {
-				return nil, notAllowed("of the body", "it is not allowed under %s, which is public; move it elsewhere", public)
-			}
-			return w.marker(ctx, at, marker)
-		}
-		object := make(map[string]any, len(at))
-		for name, property := range at {
-			below := public
-			if below == "" && resource.PublicProperty(name) {
-				below = strings.ToLower(name)
-			}
-			resolved, err := w.value(ctx, property, below)
-			if err != nil {
-				return nil, err
-			}
-			object[name] = resolved
-		}
-		return object, nil
-	case []any:
-		list := make([]any, len(at))
-		for i, item := range at {
-			resolved, err := w.value(ctx, item, public)
-			if err != nil {
-				return nil, err
-			}
-			list[i] = resolved
-		}
-		return list, nil
-	}
-	return value, nil
-}
-
-// marker returns the value of a {"$secret": ...} object.
-func (w *resolution) marker(ctx context.Context, object map[string]any, marker any) (any, error) {
-	reference, isText := marker.(string)
+// once returns the value of a {"$secret": ...} object. A repeated reference is read once, so
+// that it has one value.
+func (r *Resolver) once(ctx context.Context, value any, values map[string]string) (any, error) {
+	object, _ := value.(map[string]any)
+	reference, isText := object[resource.SecretMarker].(string)
 	if !isText || len(object) != 1 {
 		return nil, notAllowed("of the body", "it must have the form {%q: \"env:NAME\"}", resource.SecretMarker)
 	}
-	if value, found := w.values[reference]; found {
+	if value, found := values[reference]; found {
 		return value, nil
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("resolve $secret: %w", err)
 	}
-	value, err := w.resolver.read(ctx, reference, false)
-	if err != nil {
-		return nil, err
-	}
-	w.values[reference] = value
-	return value, nil
+	read, err := r.read(ctx, reference, false)
+	values[reference] = read
+	return read, err
 }
 
 // read returns the value of a reference.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/internal/expression"
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -149,11 +150,9 @@ func visit(at any, path resource.Path, do func(parent map[string]any, name strin
 			none()
 			return
 		}
-		name := step.Name
-		for member := range at {
-			if strings.EqualFold(member, name) && at[name] == nil {
-				name = member
-			}
+		name, _, present := jsontree.Member(at, step.Name)
+		if !present {
+			name = step.Name
 		}
 		if len(path) == 1 {
 			do(at, name)
