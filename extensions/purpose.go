@@ -21,7 +21,8 @@ type purposeKey struct{}
 
 // PurposeOf returns why the PUT is sent whose body a modifier builds, PurposeUnknown
 // at any other point. A modifier with an effect outside of the body (a purge) checks
-// it: an effect that destroys something is for PurposeCreation alone.
+// it: an effect that destroys something is for PurposeCreation alone. It is in the
+// context, because the specification gives the signature of a modifier.
 func PurposeOf(ctx context.Context) Purpose {
 	purpose, _ := ctx.Value(purposeKey{}).(Purpose)
 	return purpose

@@ -99,7 +99,8 @@ func (r Request) owner() *resource.Object {
 type forceKey struct{}
 
 // Forced reports whether a user asked to skip the guards against operations in
-// progress. A link that only guards against one checks it before it blocks.
+// progress. A link that only guards against one checks it before it blocks. It is in
+// the context, because the specification gives the signature of a pre-check.
 func Forced(ctx context.Context) bool {
 	forced, _ := ctx.Value(forceKey{}).(bool)
 	return forced
