@@ -146,7 +146,7 @@ func TestPaths(t *testing.T) {
 		without []string
 	}{
 		"read-only": {
-			"what is below a read-only property is not listed", Lookup("Microsoft.Storage/storageAccounts", "2023-01-01").ReadOnlyPaths(),
+			"a property below a read-only one is not listed", ReadOnlyOf("Microsoft.Storage/storageAccounts").texts(),
 			[]string{"id", "properties.provisioningstate", "properties.primaryendpoints"}, []string{"properties.primaryendpoints.blob", "properties.accesstier"},
 		},
 		"write-only": {

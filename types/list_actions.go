@@ -62,17 +62,6 @@ func (s *Shape) ListAction(name string, reads ...string) (Action, error) {
 	return action, nil
 }
 
-// ListActions returns the names of the actions that ListAction returns.
-func (s *Shape) ListActions() []string {
-	var names []string
-	for _, action := range s.Actions {
-		if _, err := s.ListAction(action.Name); err == nil {
-			names = append(names, action.Name)
-		}
-	}
-	return names
-}
-
 // listPrefix begins the names of the actions that ARM reserves for reads.
 const listPrefix = "list"
 

@@ -55,12 +55,6 @@ func (w *walker) step(name string, n *Node) {
 	w.path = w.path[:len(w.path)-1]
 }
 
-// ReadOnlyPaths returns the paths of the properties that Azure sets, in the form of
-// Walk, without those below them, sorted.
-func (s *Shape) ReadOnlyPaths() []string {
-	return s.paths(func(p Property) bool { return p.Has(ReadOnly) })
-}
-
 // WriteOnlyPaths returns the paths of the properties that a GET does not show, in the
 // form of Walk, without those below them, sorted.
 func (s *Shape) WriteOnlyPaths() []string {
