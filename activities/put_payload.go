@@ -33,8 +33,8 @@ func (p *put) payload(ctx context.Context) (map[string]any, []string, *resource.
 		return p.patchBody(body), values, nil
 	}
 	merged := drift.Body(body, p.request.Object.Desired, p.request.Object.Observed, p.request.Comparison())
-	if len(merged.Unsound) > 0 {
-		return nil, nil, holdUnsound(merged.Unsound)
+	if len(merged.Violations) > 0 {
+		return nil, nil, holdUnsound(merged.Violations)
 	}
 	body, p.kept = merged.Body, merged.Kept
 	drift.KeepTags(body, p.request.Object.Desired, p.request.Object.Observed, p.request.Baseline)
@@ -49,7 +49,7 @@ func (p *put) payload(ctx context.Context) (map[string]any, []string, *resource.
 		}
 		// A modifier that keeps what Azure shows must not keep what the manifest
 		// stated before and no longer states.
-		drift.RemoveUnstated(modified, p.request.Object.Desired, p.request.Comparison())
+		drift.RemoveFormerValues(modified, p.request.Object.Desired, p.request.Comparison())
 		body = modified
 	}
 	return body, values, p.unstatedLeaves(body)

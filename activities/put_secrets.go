@@ -130,7 +130,7 @@ func (s *secretsOfOthers) leaveToPatch(missing []drift.OpenSecret) bool {
 // removesStated reports whether the PUT is to remove what the manifest stated before.
 func (s *secretsOfOthers) removesStated() bool {
 	left := jsontree.Clone(s.request.Object.Observed)
-	drift.RemoveUnstated(left, s.request.Object.Desired, s.request.Comparison())
+	drift.RemoveFormerValues(left, s.request.Object.Desired, s.request.Comparison())
 	return !reflect.DeepEqual(left, s.request.Object.Observed)
 }
 

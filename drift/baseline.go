@@ -46,9 +46,9 @@ type Baseline struct {
 	Crowded bool    `json:"crowded,omitempty"`
 	// Sent is set if what is in Added was there after a PUT whose body did not contain it.
 	Sent bool `json:"sent,omitempty"`
-	// Unstated are hashes of the values that the service set by itself at the last
-	// PUT, with their paths. Keep leaves them to the service.
-	Unstated PathSet `json:"unstated,omitempty"`
+	// ServiceValues are hashes of the values that the service set by itself at the last
+	// PUT, with their paths. Body leaves them to the service.
+	ServiceValues PathSet `json:"serviceValues,omitempty"`
 	// Newer are the values that only a newer api-version showed after the last PUT; nil if
 	// it was not read.
 	Newer *NewerValues `json:"newer,omitempty"`
@@ -104,9 +104,9 @@ func NewBaseline(desired, observed map[string]any, opts Options) Baseline {
 	if before := opts.Baseline.Refused; before != nil && before.Body == baseline.Body {
 		baseline.Refused = before
 	}
-	baseline.Unstated = opts.Baseline.Unstated
+	baseline.ServiceValues = opts.Baseline.ServiceValues
 	if opts.Sent {
-		baseline.Unstated = serviceValues(desired, observed, opts)
+		baseline.ServiceValues = serviceValues(desired, observed, opts)
 	}
 	if !opts.Put {
 		baseline.Newer = opts.Baseline.Newer

@@ -149,7 +149,7 @@ func (w *walker) compareMap(p cursor, desired map[string]any, ignore []resource.
 		w.add(p, ruleShape)
 		return
 	case len(desired) == 0 && len(observed) > 0:
-		if !w.compareUnstated(p, nil, observed, ignore) && !filledByServer(p) {
+		if !w.compareExtraMembers(p, nil, observed, ignore) && !filledByServer(p) {
 			w.add(p, ruleNotEmpty)
 		}
 		return
@@ -165,7 +165,7 @@ func (w *walker) compareMap(p cursor, desired map[string]any, ignore []resource.
 		next.observed, next.present = members.get(name)
 		w.compare(next, rest)
 	}
-	w.compareUnstated(p, desired, observed, ignore)
+	w.compareExtraMembers(p, desired, observed, ignore)
 }
 
 // memberIndex finds a property by its exact name, else ignoring case where ARM

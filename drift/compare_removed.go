@@ -15,10 +15,10 @@ func (w *walker) compareRemoved(p cursor) {
 	}
 }
 
-// compareUnstated compares the members that observed has and desired has not, and
+// compareExtraMembers compares the members that observed has and desired has not, and
 // reports whether it found a difference. The removal of a key from the manifest is
 // visible only in the baseline.
-func (w *walker) compareUnstated(p cursor, desired, observed map[string]any, ignore []resource.Path) bool {
+func (w *walker) compareExtraMembers(p cursor, desired, observed map[string]any, ignore []resource.Path) bool {
 	if w.probe || w.applied == nil && !w.reportAdded {
 		return false
 	}

@@ -93,7 +93,7 @@ func TestCorpusDrops(t *testing.T) {
 }
 
 // TestCorpusRemoved scores what a manifest stated before and states no more, over the
-// recorded changes of a manifest: none of it is in the body that Keep makes, although
+// recorded changes of a manifest: none of it is in the body that Body makes, although
 // Azure still shows it.
 func TestCorpusRemoved(t *testing.T) {
 	removed, gone := 0, 0
@@ -105,8 +105,7 @@ func TestCorpusRemoved(t *testing.T) {
 		before, observed, after := body(t, change.OldPut), body(t, change.OldGet), body(t, change.NewPut)
 		opts := drift.Options{Type: change.Type, Facts: factsOf(change.Type), APIVersion: change.APIVersion, Key: []byte("key"), KeepOthers: true, Put: true, Sent: true}
 		opts.Baseline = drift.NewBaseline(before, observed, opts)
-		payload, _ := drift.Keep(after, observed, opts)
-		drift.RemoveUnstated(payload, after, opts)
+		payload := drift.Body(after, after, observed, opts).Body
 		unstatedLeaves(after, before, nil, func(path resource.Path, value any) {
 			if _, shown := path.Get(observed); !shown || !sentBack(shape, path) {
 				return

@@ -24,12 +24,12 @@ type Options struct {
 	// Merge is set when a PUT merges desired into observed: elements that other
 	// writers add to a list then remain.
 	Merge bool
-	// KeepOthers is set when a PUT keeps the values that other tools set (Keep).
+	// KeepOthers is set when a PUT keeps the values that other tools set.
 	KeepOthers bool
 	// StatedOnly is set when what desired no longer states is left as it is, except
 	// for tags where desired states any.
 	StatedOnly bool
-	// Sent is set when NewBaseline follows a PUT whose body Keep made; Kept are the
+	// Sent is set when NewBaseline follows a PUT whose body Body made; Kept are the
 	// paths that it kept for other tools.
 	Sent bool
 	Kept PathSet

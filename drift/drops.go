@@ -29,12 +29,12 @@ func DropsOf(desired, observed map[string]any, opts Options) Drops {
 		return Drops{}
 	}
 	if opts.StatedOnly { // a PATCH takes away items of the lists that it states, nothing else
-		opts.KeepOthers, opts.Baseline.Unstated = true, ""
+		opts.KeepOthers, opts.Baseline.ServiceValues = true, ""
 	}
 	body := Body(desired, desired, observed, opts).Body
 	f := dropFinder{
 		subject: opts.sender(observed), view: opts.Baseline.view(desired, opts), published: KeepsOthers(opts.Type),
-		serviceValues: opts.Baseline.Unstated.decoded(), hash: hasher{opts.Key}, ignore: resource.ParsePaths(opts.Ignore),
+		serviceValues: opts.Baseline.ServiceValues.decoded(), hash: hasher{opts.Key}, ignore: resource.ParsePaths(opts.Ignore),
 		survived: opts.Baseline.Sent, inline: types.InlineLists(opts.Type),
 	}
 	shown := writableOf(desired, observed, opts)

@@ -5,10 +5,10 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// RemoveUnstated removes from a merged payload what the last applied body stated
-// and desired no longer states; merged from observed, it would stay forever. Values
+// RemoveFormerValues removes from a merged payload the values that the last applied body had
+// and desired no longer has: merged from observed, they would stay forever. Values
 // of other writers and ignored paths remain.
-func RemoveUnstated(payload, desired map[string]any, opts Options) {
+func RemoveFormerValues(payload, desired map[string]any, opts Options) {
 	t := remover{
 		applied: opts.Baseline.Applied.decoded(), ignore: resource.ParsePaths(opts.Ignore), subject: opts.sender(payload),
 	}

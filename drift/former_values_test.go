@@ -8,7 +8,7 @@ import (
 	"github.com/armature-io/armature/drift"
 )
 
-func TestRemoveUnstated(t *testing.T) {
+func TestRemoveFormerValues(t *testing.T) {
 	const before = `{"tags":{"a":"1"},"properties":{"mode":"x","size":1,"labels":{"own":"1"},"rules":[{"name":"r","p":1},{"name":"s","p":1}],"zones":["1"]}}`
 	const observed = `{"tags":{"a":"1","theirs":"2"},"properties":{"Mode":"x","size":1,"extra":true,"labels":{"own":"1","theirs":"2"},
 		"rules":[{"name":"r","p":1},{"name":"s","p":1,"q":2},{"name":"theirs","p":1}],"zones":["1"]}}`
@@ -39,7 +39,7 @@ func TestRemoveUnstated(t *testing.T) {
 			baseline := drift.NewBaseline(body(t, []byte(before)), body(t, []byte(observed)), drift.Options{Put: true})
 			desired := body(t, []byte(c.desired))
 			payload := drift.Merge(desired, body(t, []byte(observed)), drift.Options{Type: "Contoso.Things/things", Facts: factsOf("Contoso.Things/things"), APIVersion: "2023-01-01"})
-			drift.RemoveUnstated(payload, desired, drift.Options{Ignore: c.ignore, Baseline: baseline})
+			drift.RemoveFormerValues(payload, desired, drift.Options{Ignore: c.ignore, Baseline: baseline})
 			want := drift.Merge(desired, body(t, []byte(c.want)), drift.Options{Type: "Contoso.Things/things", Facts: factsOf("Contoso.Things/things"), APIVersion: "2023-01-01"})
 			if diff := cmp.Diff(want, payload); diff != "" {
 				t.Errorf("%s (-want +got)\n%s", c.reason, diff)

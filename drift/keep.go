@@ -8,33 +8,29 @@ import (
 	"github.com/armature-io/armature/types"
 )
 
-// maxUnstated bounds the hashes of unstated values in a Baseline. A value beyond the
-// bound counts as set by another tool, and is sent back.
-const maxUnstated = 2000
+// maxServiceValues bounds the hashes of the service's values in a Baseline. A value beyond
+// the bound counts as set by another tool, and is sent back.
+const maxServiceValues = 2000
 
-// KeepsOthers reports whether Keep knows what it may send back for a type: its shape is
+// KeepsOthers reports whether Body knows what it may send back for a type: its shape is
 // published.
 func KeepsOthers(resourceType string) bool {
 	_, published := types.Spelled(resourceType)
 	return published
 }
 
-// Keep returns the body of a PUT that takes nothing away: desired, and the values of
+// keep returns the body of a PUT that takes nothing away: desired, and the values of
 // observed that desired does not state and that another tool or user set since the last
-// PUT of Armature. What the service had set by itself at that PUT (Options.Baseline) is
-// left to the service, so that a new SKU does not meet the size of the old one. Without a
-// baseline of unstated values, as for an adopted resource, all of them are kept. Items of
-// a list that desired states are desired's alone, unless other writers are known to add
-// some (SharedList); items with the same key keep the values that desired does not
-// state. Only what the published shape has as writable is kept.
+// PUT of Armature. The values that the service had set by itself at that PUT
+// (Options.Baseline) are left to the service, so that a new SKU does not meet the size of
+// the old one. Without a baseline of the service's values, as for an adopted resource, all
+// of them are kept. Items of a list that desired states are desired's alone, unless other
+// writers are known to add some (SharedList) or allItems keeps the items with a key; items
+// with the same key keep the values that desired does not state. Only properties that are
+// writable in the published shape are kept.
 //
 // observed must be unmasked, and neither is changed. kept are the paths of the values that
 // were kept, for Options.Kept of NewBaseline.
-func Keep(desired, observed map[string]any, opts Options) (payload map[string]any, kept PathSet) {
-	return keep(desired, observed, opts, false)
-}
-
-// keep is Keep; allItems keeps the items of others in all lists whose items have a key.
 func keep(desired, observed map[string]any, opts Options, allItems bool) (payload map[string]any, kept PathSet) {
 	others := othersOf(desired, observed, opts)
 	k := newKeeper(observed, opts)
@@ -48,8 +44,8 @@ func keep(desired, observed map[string]any, opts Options, allItems bool) (payloa
 	if payload == nil {
 		payload = map[string]any{}
 	}
-	addUnstated(payload, others)
-	return payload, newPathSet(k.keptPaths, maxUnstated)
+	addOthers(payload, others)
+	return payload, newPathSet(k.keptPaths, maxServiceValues)
 }
 
 // serviceValues returns the hashes of the values of observed that desired does not state,
@@ -69,7 +65,7 @@ func serviceValues(desired, observed map[string]any, opts Options) PathSet {
 			own[placeholderHash(path)] = len(path)
 		}
 	}
-	return newPathSet(own, maxUnstated)
+	return newPathSet(own, maxServiceValues)
 }
 
 // othersOf returns what a PUT of desired may send back of observed.
@@ -96,7 +92,7 @@ type keeper struct {
 
 func newKeeper(observed map[string]any, opts Options) *keeper {
 	return &keeper{
-		serviceValues: opts.Baseline.Unstated.decoded(), sent: opts.Baseline.Sent, hash: hasher{opts.Key},
+		serviceValues: opts.Baseline.ServiceValues.decoded(), sent: opts.Baseline.Sent, hash: hasher{opts.Key},
 		subject: opts.sender(observed), keptPaths: map[pathHash]int{},
 	}
 }
@@ -110,7 +106,7 @@ func (k *keeper) members(desired, others map[string]any, path resource.Path) {
 			others[name] = k.inside(stated, others[name], below)
 			continue
 		}
-		if k.isDependent(desired, path, name) || !k.unstatedValue(others[name], below) {
+		if k.isDependent(desired, path, name) || !k.keepsValue(others[name], below) {
 			delete(others, name)
 		}
 	}
@@ -174,8 +170,8 @@ func (k *keeper) items(desired, others []any, path resource.Path) keptItems {
 	return result
 }
 
-// unstatedValue reports whether anything of a value is kept.
-func (k *keeper) unstatedValue(value any, path resource.Path) bool {
+// keepsValue reports whether anything of a value is kept.
+func (k *keeper) keepsValue(value any, path resource.Path) bool {
 	if members, ok := value.(map[string]any); ok && len(members) > 0 {
 		k.members(nil, members, path)
 		return len(members) > 0
@@ -219,8 +215,8 @@ func complete(n *types.Node, desired, others, whole map[string]any) {
 	}
 }
 
-// addUnstated adds to a payload the members of others that it does not state.
-func addUnstated(payload, others map[string]any) {
+// addOthers adds to a payload the members of others that it does not state.
+func addOthers(payload, others map[string]any) {
 	for name, value := range others {
 		own, stated, isStated := jsontree.Member(payload, name)
 		if !isStated {
@@ -230,7 +226,7 @@ func addUnstated(payload, others map[string]any) {
 		switch at := value.(type) {
 		case map[string]any:
 			if object, ok := stated.(map[string]any); ok && !isMarker(object) {
-				addUnstated(object, at)
+				addOthers(object, at)
 			}
 		case keptItems:
 			if items, ok := stated.([]any); ok {
@@ -245,7 +241,7 @@ func addUnstated(payload, others map[string]any) {
 func addToItems(items []any, kept keptItems) []any {
 	for i, more := range kept.members {
 		if object, ok := items[i].(map[string]any); ok {
-			addUnstated(object, more)
+			addOthers(object, more)
 		}
 	}
 	return append(items, kept.foreign...)

@@ -96,7 +96,7 @@ func TestKeep(t *testing.T) {
 			}
 			desired, now := object(t, tc.desired), object(t, tc.now)
 			before := jsontree.Clone(now)
-			payload, _ := drift.Keep(desired, now, opts)
+			payload := drift.Body(desired, desired, now, opts).Body
 			if diff := cmp.Diff(object(t, tc.want), payload); diff != "" {
 				t.Errorf("%s (-want +got)\n%s", tc.reason, diff)
 			}
@@ -122,12 +122,12 @@ func TestKeepTwice(t *testing.T) {
 	opts.Baseline = drift.NewBaseline(desired, object(t, `{"properties":{"accessTier":"Hot"}}`), after)
 	now := object(t, `{"properties":{"accessTier":"Cool","minimumTlsVersion":"TLS1_2"}}`)
 	for range 3 {
-		payload, kept := drift.Keep(desired, now, opts)
-		if diff := cmp.Diff(object(t, `{"properties":{"accessTier":"Hot","minimumTlsVersion":"TLS1_2"}}`), payload); diff != "" {
+		sent := drift.Body(desired, desired, now, opts)
+		if diff := cmp.Diff(object(t, `{"properties":{"accessTier":"Hot","minimumTlsVersion":"TLS1_2"}}`), sent.Body); diff != "" {
 			t.Fatalf("(-want +got)\n%s", diff)
 		}
-		after.Baseline, after.Kept = opts.Baseline, kept
-		opts.Baseline = drift.NewBaseline(desired, payload, after)
+		after.Baseline, after.Kept = opts.Baseline, sent.Kept
+		opts.Baseline = drift.NewBaseline(desired, sent.Body, after)
 	}
 }
 

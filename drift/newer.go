@@ -22,7 +22,7 @@ func NewNewerValues(desired, observed map[string]any, newer types.Newer, opts Op
 	opts.sender(observed).newerLeaves(newer.Members, desired, observed, nil, func(path resource.Path, value any) {
 		values[hasher{opts.Key}.leaf(value, path)] = len(path)
 	})
-	return &NewerValues{Version: newer.Version, Values: newPathSet(values, maxUnstated)}
+	return &NewerValues{Version: newer.Version, Values: newPathSet(values, maxServiceValues)}
 }
 
 // NewerDrops returns the values of observed, a body in the newer version, that others set

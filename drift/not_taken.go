@@ -62,7 +62,7 @@ func nearestShown(path resource.Path, desired, observed map[string]any) string {
 		return ""
 	}
 	parent, name := path[:len(path)-1], path[len(path)-1].Name
-	beside := unstatedMembers(parent, desired, observed)
+	beside := extraMembers(parent, desired, observed)
 	if match := nearest.Match(name, beside); match != "" {
 		return parent.With(resource.Step{Name: match}).String()
 	}
@@ -76,7 +76,7 @@ func nearestShown(path resource.Path, desired, observed map[string]any) string {
 		}
 	}
 	for _, at := range around {
-		for _, member := range unstatedMembers(at, desired, observed) {
+		for _, member := range extraMembers(at, desired, observed) {
 			if strings.EqualFold(member, name) {
 				return at.With(resource.Step{Name: member}).String()
 			}
@@ -85,9 +85,9 @@ func nearestShown(path resource.Path, desired, observed map[string]any) string {
 	return ""
 }
 
-// unstatedMembers returns the members of an object that observed shows and desired
+// extraMembers returns the members of an object that observed shows and desired
 // does not state.
-func unstatedMembers(path resource.Path, desired, observed map[string]any) []string {
+func extraMembers(path resource.Path, desired, observed map[string]any) []string {
 	shown, _ := valueAt(path, observed).(map[string]any)
 	stated, _ := valueAt(path, desired).(map[string]any)
 	var names []string

@@ -93,7 +93,7 @@ func (s PathSet) With(paths ...resource.Path) PathSet {
 	for _, path := range paths {
 		depths[hashPath(path)] = len(path)
 	}
-	return newPathSet(depths, maxUnstated)
+	return newPathSet(depths, maxServiceValues)
 }
 
 // without returns the set without the leaves of values.

@@ -22,11 +22,11 @@ func Payload(desired, observed map[string]any, ignore []string) map[string]any {
 // Sent is the body of a PUT.
 type Sent struct {
 	Body map[string]any
-	// Kept is as in Keep.
+	// Kept are the paths of the values of others in Body, for Options.Kept of NewBaseline.
 	Kept PathSet
-	// Unsound are the paths of what the published shape of the type does not allow in Body,
-	// although it allows the manifest's: such a body must not be sent.
-	Unsound []string
+	// Violations are the paths of the values of Body that the published shape of the type does
+	// not allow beside others, although it allows the manifest's: such a body must not be sent.
+	Violations []string
 }
 
 // Body returns the body of a PUT to a resource that Azure shows as observed, unmasked:
@@ -50,9 +50,9 @@ func Body(resolved, desired, observed map[string]any, opts Options) Sent {
 		sent.Body = Merge(own, observed, opts)
 	}
 	if opts.Merge || sent.Kept != "" {
-		RemoveUnstated(sent.Body, desired, opts)
+		RemoveFormerValues(sent.Body, desired, opts)
 		var removed []Leaf
-		removed, sent.Unsound = repairBody(sent.Body, own, opts.Baseline.refusedValues(desired, opts) != nil, opts)
+		removed, sent.Violations = repairBody(sent.Body, own, opts.Baseline.refusedValues(desired, opts) != nil, opts)
 		sent.Kept = sent.Kept.without(removed)
 	}
 	return sent

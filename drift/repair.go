@@ -19,7 +19,7 @@ const maxRepairs = 50
 //
 // refused is set where Azure refused a value beside the same manifest: it is then left out
 // although the shape requires it.
-func repairBody(body, own map[string]any, refused bool, opts Options) (removed []Leaf, unsound []string) {
+func repairBody(body, own map[string]any, refused bool, opts Options) (removed []Leaf, violations []string) {
 	shape := types.Lookup(opts.Type, opts.APIVersion)
 	if shape == nil {
 		return nil, nil
@@ -41,9 +41,9 @@ func repairBody(body, own map[string]any, refused bool, opts Options) (removed [
 		}
 	}
 	for _, f := range open {
-		unsound = append(unsound, f.Path.String())
+		violations = append(violations, f.Path.String())
 	}
-	return r.removed, unsound
+	return r.removed, violations
 }
 
 // isHint reports whether a finding only suggests another spelling of a value: other values

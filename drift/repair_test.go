@@ -16,7 +16,7 @@ func TestSoundBody(t *testing.T) {
 	const storage, document = "Microsoft.Storage/storageAccounts", "Microsoft.DocumentDB/databaseAccounts"
 	cases := map[string]struct {
 		reason, resourceType, version, desired, now, want string
-		drops, unsound                                    []string
+		drops, violations                                 []string
 	}{
 		"sound": {
 			reason: "what others set fits", resourceType: storage, version: "2023-01-01",
@@ -47,9 +47,9 @@ func TestSoundBody(t *testing.T) {
 		},
 		"form": {
 			reason: "the form that another tool selected does not fit what the manifest states", resourceType: document, version: "2023-11-15",
-			desired: `{"properties":{"databaseAccountOfferType":"Standard","locations":[{"locationName":"a"}],"backupPolicy":{"periodicModeProperties":{"backupIntervalInMinutes":60}}}}`,
-			now:     `{"properties":{"databaseAccountOfferType":"Standard","locations":[{"locationName":"a"}],"backupPolicy":{"type":"Continuous","continuousModeProperties":{"tier":"Continuous7Days"}}}}`,
-			unsound: []string{"properties.backupPolicy.periodicModeProperties"},
+			desired:    `{"properties":{"databaseAccountOfferType":"Standard","locations":[{"locationName":"a"}],"backupPolicy":{"periodicModeProperties":{"backupIntervalInMinutes":60}}}}`,
+			now:        `{"properties":{"databaseAccountOfferType":"Standard","locations":[{"locationName":"a"}],"backupPolicy":{"type":"Continuous","continuousModeProperties":{"tier":"Continuous7Days"}}}}`,
+			violations: []string{"properties.backupPolicy.periodicModeProperties"},
 		},
 	}
 	for name, c := range cases {
@@ -57,10 +57,10 @@ func TestSoundBody(t *testing.T) {
 			opts := drift.Options{Type: c.resourceType, Facts: factsOf(c.resourceType), APIVersion: c.version, Key: []byte("key"), KeepOthers: true}
 			desired, now := body(t, []byte(c.desired)), body(t, []byte(c.now))
 			sent := drift.Body(desired, desired, now, opts)
-			if diff := cmp.Diff(c.unsound, sent.Unsound); diff != "" {
-				t.Errorf("%s: unsound (-want +got)\n%s", c.reason, diff)
+			if diff := cmp.Diff(c.violations, sent.Violations); diff != "" {
+				t.Errorf("%s: violations (-want +got)\n%s", c.reason, diff)
 			}
-			if c.unsound != nil {
+			if c.violations != nil {
 				return
 			}
 			if diff := cmp.Diff(body(t, []byte(c.want)), sent.Body); diff != "" {

@@ -20,7 +20,7 @@ type rule struct {
 // function and a file in testdata. docs/drift.md has the evidence of each.
 var rules = [...]rule{
 	{"identity", isIdentity},
-	{"not-stated", isUnstated},
+	{"not-stated", isWithoutValue},
 	{"empty", isEmptyOnBothSides},
 	{"number", isSameNumber},
 	{"location", isSameLocation},
@@ -73,9 +73,9 @@ func isIdentity(p cursor) bool {
 	return len(p.path) == 1 && setByARM(p.path[0].Name)
 }
 
-// isUnstated reports whether desired is an element of a list without a value, which
+// isWithoutValue reports whether desired is an element of a list without a value, which
 // leaves it to Azure. A property that is null is stated: it is to be absent.
-func isUnstated(p cursor) bool {
+func isWithoutValue(p cursor) bool {
 	return p.desired == nil && len(p.path) > 0 && p.path[len(p.path)-1].Name == ""
 }
 

@@ -69,22 +69,22 @@ func TestDoctor(t *testing.T) {
 		},
 		"no namespace": {
 			reason: "the server does not know it", noWorker: true, env: []string{"TEMPORAL_NAMESPACE=nowhere"}, code: 1,
-			check: "namespace", state: activities.FindingFault,
+			check: "namespace", state: activities.FindingError,
 			text: []string{"has no namespace nowhere", "set TEMPORAL_NAMESPACE, or create it"},
 		},
 		"no search attributes": {
 			reason: "a workflow that writes one fails", noWorker: true, world: harness.Options{NoSearchAttributes: true}, code: 1,
-			check: "search attributes", state: activities.FindingFault,
+			check: "search attributes", state: activities.FindingError,
 			text: []string{"missing in namespace", "ReconcilePhase", "run `armature setup`"},
 		},
 		"no worker": {
-			reason: "no worker runs", noWorker: true, code: 1, check: "worker", state: activities.FindingFault,
+			reason: "no worker runs", noWorker: true, code: 1, check: "worker", state: activities.FindingError,
 			text: []string{"no worker polls task queue", "start a worker", "it does not start with a wrong configuration"},
 		},
 		"wrong secret": {
 			reason: "of a named credential; a wrong one of the worker would stop it", world: tls, code: 1,
 			credentials: func(w *harness.World) string { return named(w, identity(harness.TenantID, "WRONG_SECRET", ca(w))) },
-			check:       "credential other", state: activities.FindingFault,
+			check:       "credential other", state: activities.FindingError,
 			text: []string{"AADSTS7000215", "give the worker the secret's value (not its ID)"},
 		},
 		"wrong tenant": {
@@ -92,23 +92,23 @@ func TestDoctor(t *testing.T) {
 			credentials: func(w *harness.World) string {
 				return named(w, identity("99999999-0000-0000-0000-000000000000", "OWN_SECRET", ca(w)))
 			},
-			check: "credential other", state: activities.FindingFault, text: []string{"AADSTS", "check tenant-id"},
+			check: "credential other", state: activities.FindingError, text: []string{"AADSTS", "check tenant-id"},
 		},
 		"untrusted certificate": {
 			reason: "no trusted authority signed it", world: tls, code: 1,
 			credentials: func(w *harness.World) string { return named(w, identity(harness.TenantID, "OWN_SECRET", "")) },
-			check:       "credential other", state: activities.FindingFault, text: []string{"certificate", "set ca-file in the worker's config to a PEM file with the authority of that certificate"},
+			check:       "credential other", state: activities.FindingError, text: []string{"certificate", "set ca-file in the worker's config to a PEM file with the authority of that certificate"},
 		},
 		"ARM out of reach": {
 			reason: "the network is down", code: 1, spoil: func(w *harness.World) { w.Sim.Stop() },
-			check: "credential default", state: activities.FindingFault, text: []string{"let the worker reach http://127.0.0.1", "firewall"},
+			check: "credential default", state: activities.FindingError, text: []string{"let the worker reach http://127.0.0.1", "firewall"},
 		},
 		"no rights": {
 			reason: "reading is allowed, writing is not", args: []string{cluster}, code: 1,
 			spoil: func(w *harness.World) {
 				w.Sim.Call(http.MethodPost, "/deny", armsim.Denial{Scope: "*", Method: "PUT"}, nil)
 			},
-			check: "rights", state: activities.FindingFault, text: []string{"not granted at adx: Microsoft.Kusto/clusters/write", "docs/azure-rights.md"},
+			check: "rights", state: activities.FindingError, text: []string{"not granted at adx: Microsoft.Kusto/clusters/write", "docs/azure-rights.md"},
 		},
 		"refused subscription": {
 			reason: "the credential may not read its own subscription", world: tls, code: 1,
@@ -118,11 +118,11 @@ func TestDoctor(t *testing.T) {
 			spoil: func(w *harness.World) {
 				w.Sim.Call(http.MethodPost, "/deny", armsim.Denial{Scope: "/subscriptions/99999999*"}, nil)
 			},
-			check: "credential other", state: activities.FindingFault, text: []string{"AuthorizationFailed", "give the credential a role there"},
+			check: "credential other", state: activities.FindingError, text: []string{"AuthorizationFailed", "give the credential a role there"},
 		},
 		"clock": {
 			reason: "tokens would be refused", world: harness.Options{Simulator: armsim.Options{Clock: func() time.Time { return time.Now().Add(-10 * time.Minute) }}}, code: 1,
-			check: "clock", state: activities.FindingFault, text: []string{"ahead of that of", "10m", "NTP"},
+			check: "clock", state: activities.FindingError, text: []string{"ahead of that of", "10m", "NTP"},
 		},
 		"provider not registered": {
 			reason: "the first PUT would be refused", args: []string{cluster},
@@ -173,7 +173,7 @@ func playDoctor(t *testing.T, c diagnosis) {
 		}
 		text = findings[at].Message + "\n" + findings[at].Advice
 		for _, f := range findings {
-			if c.code == 0 && f.State == activities.FindingFault {
+			if c.code == 0 && f.State == activities.FindingError {
 				t.Errorf("%s: %+v", c.reason, f)
 			}
 		}
