@@ -40,7 +40,7 @@ type FindingState string
 const (
 	FindingOK    FindingState = "ok"
 	FindingWarn  FindingState = "warn"
-	FindingFault FindingState = "fault"
+	FindingError FindingState = "error"
 )
 
 // Finding is the result of one check; nothing in it is secret.
@@ -71,7 +71,7 @@ func (a *Activities) Diagnose(ctx context.Context, in DiagnoseInput) (DiagnoseRe
 		result.Findings = append(result.Findings, credentialFinding(check))
 		if skew := check.Skew.Abs(); skew > maxSkew {
 			result.Findings = append(result.Findings, Finding{
-				Check: "clock", State: FindingFault,
+				Check: "clock", State: FindingError,
 				Message: fmt.Sprintf("the worker's clock is %s %s that of %s", skew, aheadOf(check.Skew), check.Endpoint),
 				Advice:  "synchronize the clock of the worker's machine by NTP: tokens are refused or expire early otherwise",
 			})
@@ -88,7 +88,7 @@ func (a *Activities) Diagnose(ctx context.Context, in DiagnoseInput) (DiagnoseRe
 	}
 	if skew := a.clock.Local().Sub(result.ServerAt).Round(time.Second); skew.Abs() > MaxServerSkew {
 		result.Findings = append(result.Findings, Finding{
-			Check: "clock of the worker", State: FindingFault,
+			Check: "clock of the worker", State: FindingError,
 			Message: fmt.Sprintf("the worker's clock is %s %s that of the Temporal server; the worker is not ready", skew.Abs(), aheadOf(skew)),
 			Advice:  "synchronize the clocks of the worker's machine and of the Temporal server by NTP",
 		})
@@ -118,7 +118,7 @@ func credentialFinding(check arm.Check) Finding {
 		}
 		return finding
 	}
-	finding.State = FindingFault
+	finding.State = FindingError
 	finding.Message = fmt.Sprintf("%s: %s", check.Description, secrets.Scrub(check.Err.Error(), nil))
 	finding.Advice = adviceFor(check)
 	return finding
@@ -191,7 +191,7 @@ func (a *Activities) checkRights(ctx context.Context, id resource.ID) Finding {
 	}
 	finding.Message = fmt.Sprintf("read, write and delete of %s are granted", id.Short())
 	if len(missing) > 0 {
-		finding.State = FindingFault
+		finding.State = FindingError
 		finding.Message = fmt.Sprintf("not granted at %s: %s", id.Short(), strings.Join(missing, ", "))
 		finding.Advice = "give the credential a role with these actions there (docs/azure-rights.md); read alone is enough for policy observe"
 	}
@@ -215,7 +215,7 @@ func (a *Activities) checkProvider(ctx context.Context, id resource.ID) Finding 
 		finding.Advice = "give the credential the right Microsoft.Resources/subscriptions/providers/read"
 	case state == arm.ProviderRegistered:
 	case a.options.KeepUnregistered:
-		finding.State = FindingFault
+		finding.State = FindingError
 		finding.Advice = "run: az provider register --namespace " + namespace + " --subscription " + id.Subscription() + " (azure.register-providers is off)"
 	default:
 		finding.State, finding.Advice = FindingWarn, "no action needed: the first PUT registers it, which takes minutes"
@@ -254,7 +254,7 @@ func (a *Activities) checkFence(ctx context.Context) Finding {
 	}
 	finding.Message = "a blob container records the newest generation of each resource"
 	if _, _, err := a.options.Records.Read(ctx, "probe.json"); err != nil {
-		finding.State, finding.Message = FindingFault, "the records cannot be read, so nothing is written: "+secrets.Scrub(err.Error(), nil)
+		finding.State, finding.Message = FindingError, "the records cannot be read, so nothing is written: "+secrets.Scrub(err.Error(), nil)
 		finding.Advice = "give the worker's credential the role Storage Blob Data Contributor at the container, and check generation-fence-container"
 	}
 	return finding
@@ -268,7 +268,7 @@ func (a *Activities) checkBudget(ctx context.Context, check, budget string, limi
 	}
 	spent, err := a.Budgets.Spent(ctx, budget)
 	if err != nil {
-		return Finding{Check: check, State: FindingFault, Message: err.Error(), Advice: "nothing is written that a budget limits until Temporal answers"}
+		return Finding{Check: check, State: FindingError, Message: err.Error(), Advice: "nothing is written that a budget limits until Temporal answers"}
 	}
 	remaining := max(limit-spent, 0)
 	finding.Message = fmt.Sprintf("%d of %d %s remain in this hour", remaining, limit, what)

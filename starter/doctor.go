@@ -165,7 +165,7 @@ func (a *app) workerFindings(ctx context.Context, b *connection, in activities.D
 
 // failedCheck returns the finding of a check that failed, alone.
 func failedCheck(check, message, advice string) []activities.Finding {
-	return []activities.Finding{{Check: check, State: activities.FindingFault, Message: message, Advice: advice}}
+	return []activities.Finding{{Check: check, State: activities.FindingError, Message: message, Advice: advice}}
 }
 
 // clockSkew returns the local clock minus the server's, 0 if the server's time is
@@ -183,7 +183,7 @@ func clockSkew(begun, ended, remote time.Time) time.Duration {
 func countFailed(findings []activities.Finding) int {
 	n := 0
 	for _, f := range findings {
-		if f.State == activities.FindingFault {
+		if f.State == activities.FindingError {
 			n++
 		}
 	}

@@ -55,7 +55,7 @@ func TestStuckStep(t *testing.T) {
 // TestStuckFinding verifies what doctor says about steps that keep failing.
 func TestStuckFinding(t *testing.T) {
 	for name, c := range map[string]struct{ step, state, want string }{
-		"stuck": {step: "its step GetResource keeps failing (attempt 7)", state: "fault", want: "1 resource is stuck in a step, of 1 workflow, for example adx: its step GetResource keeps failing (attempt 7)"},
+		"stuck": {step: "its step GetResource keeps failing (attempt 7)", state: "error", want: "1 resource is stuck in a step, of 1 workflow, for example adx: its step GetResource keeps failing (attempt 7)"},
 		"fine":  {state: "ok", want: "no step keeps failing"},
 	} {
 		w := newWorld()

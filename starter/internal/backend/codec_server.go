@@ -46,7 +46,7 @@ func CodecFindings(environment cli.Environment, converters *payload.Converters) 
 		err = converter.GetDefaultDataConverter().FromPayload(decoded[0], &text)
 	}
 	if err != nil || text != codecProbe {
-		found.State = activities.FindingFault
+		found.State = activities.FindingError
 		found.Message = profile.Codec.Endpoint + " does not decode what this armature encrypts"
 		if err != nil {
 			found.Message += ": " + cli.OneLine(err.Error())

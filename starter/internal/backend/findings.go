@@ -29,7 +29,7 @@ func (c *Client) Findings(ctx context.Context) []activities.Finding {
 	findings := []activities.Finding{c.checkServer(ctx)}
 	namespace := c.checkNamespace(ctx)
 	findings = append(findings, namespace)
-	if namespace.State == activities.FindingFault {
+	if namespace.State == activities.FindingError {
 		return findings
 	}
 	attributes := c.checkAttributes(ctx)
@@ -47,7 +47,7 @@ func finding(check, message string) activities.Finding {
 
 // failure returns the finding of a check that failed. advice is what to do.
 func failure(check, message, advice string) activities.Finding {
-	return activities.Finding{Check: check, State: activities.FindingFault, Message: message, Advice: advice}
+	return activities.Finding{Check: check, State: activities.FindingError, Message: message, Advice: advice}
 }
 
 // checkVisibility tries the query that wakes and lists need: IN on a list of

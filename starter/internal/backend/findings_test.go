@@ -24,7 +24,7 @@ func TestExposedServerIsAWarning(t *testing.T) {
 func TestOldServerIsAFault(t *testing.T) {
 	t.Parallel()
 	old := (&dryRunServer{version: "1.27.4"}).connect(t).checkServer(t.Context())
-	if old.State != activities.FindingFault || !strings.Contains(old.Message, "version 1.27.4, and Armature needs 1.28") || !strings.Contains(old.Advice, "armature doctor") {
+	if old.State != activities.FindingError || !strings.Contains(old.Message, "version 1.27.4, and Armature needs 1.28") || !strings.Contains(old.Advice, "armature doctor") {
 		t.Errorf("an old server: %+v", old)
 	}
 	for _, version := range []string{"1.28.0", "1.32.1", "1.31.0-151.4", ""} {

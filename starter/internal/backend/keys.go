@@ -55,22 +55,22 @@ func EncryptionFindings(worker *payload.Status, here payload.Status) []activitie
 		return nil
 	}
 	found := activities.Finding{Check: encryptionCheck, State: activities.FindingOK}
-	fault := func(message, advice string) []activities.Finding {
-		found.State, found.Message, found.Advice = activities.FindingFault, message, advice
+	failed := func(message, advice string) []activities.Finding {
+		found.State, found.Message, found.Advice = activities.FindingError, message, advice
 		return []activities.Finding{found}
 	}
 	for _, id := range slices.Sorted(maps.Keys(worker.Keys)) {
 		if own := here.Keys[id]; own != "" && own != worker.Keys[id] {
-			return fault(fmt.Sprintf("the worker and this armature have different keys under the ID %s (check values %s and %s)", id, worker.Keys[id], own),
+			return failed(fmt.Sprintf("the worker and this armature have different keys under the ID %s (check values %s and %s)", id, worker.Keys[id], own),
 				"give both the same key; a new key needs a new ID")
 		}
 	}
 	switch {
 	case here.WriteKey != "" && worker.Keys[here.WriteKey] == "":
-		return fault("the worker that responded has no key "+here.WriteKey+", with which this armature encrypts",
+		return failed("the worker that responded has no key "+here.WriteKey+", with which this armature encrypts",
 			"add the key to encryption.keys of all workers before it is used to write")
 	case worker.WriteKey != "" && here.Keys[worker.WriteKey] == "":
-		return fault("the worker encrypts with the key "+worker.WriteKey+", which this armature does not have", "add it to "+encryption.KeysVariable)
+		return failed("the worker encrypts with the key "+worker.WriteKey+", which this armature does not have", "add it to "+encryption.KeysVariable)
 	case worker.WriteKey != here.WriteKey:
 		found.State = activities.FindingWarn
 		found.Message = fmt.Sprintf("the worker %s, and this armature %s", writes(worker.WriteKey), writes(here.WriteKey))

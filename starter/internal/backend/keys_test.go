@@ -37,9 +37,9 @@ func TestEncryptionFindings(t *testing.T) {
 	}{
 		"neither":              {"without encryption there is nothing to report", payload.Clear(), payload.Clear(), "", ""},
 		"agree":                {"the same key writes on both sides", converters(t, "a", one), converters(t, "a", one), activities.FindingOK, "encrypt with the key a"},
-		"other key, same ID":   {"the bytes differ, which IDs do not show", converters(t, "a", one), converters(t, "a", map[string]byte{"a": 9}), activities.FindingFault, "different keys under the ID a"},
-		"worker lacks ours":    {"what is sent from here could not be read", converters(t, "a", one), converters(t, "b", both), activities.FindingFault, "has no key b"},
-		"we lack the worker's": {"answers could not be read", converters(t, "b", both), converters(t, "a", one), activities.FindingFault, "encrypts with the key b"},
+		"other key, same ID":   {"the bytes differ, which IDs do not show", converters(t, "a", one), converters(t, "a", map[string]byte{"a": 9}), activities.FindingError, "different keys under the ID a"},
+		"worker lacks ours":    {"what is sent from here could not be read", converters(t, "a", one), converters(t, "b", both), activities.FindingError, "has no key b"},
+		"we lack the worker's": {"answers could not be read", converters(t, "b", both), converters(t, "a", one), activities.FindingError, "encrypts with the key b"},
 		"amid a rotation":      {"both read both, and write with different keys", converters(t, "b", both), converters(t, "a", both), activities.FindingWarn, "set encryption.write-key"},
 		"only the CLI writes":  {"the worker still writes in clear", converters(t, "", one), converters(t, "a", one), activities.FindingWarn, "writes clear payloads"},
 		"neither writes":       {"keys without a key for writing are easily taken for encryption", converters(t, "", one), converters(t, "", one), activities.FindingWarn, "write clear payloads"},
@@ -62,7 +62,7 @@ func TestEncryptionFindings(t *testing.T) {
 			t.Errorf("%s: %+v, want %s with %q: %s", name, found, tc.state, tc.text, tc.reason)
 		}
 	}
-	if found := backend.EncryptionFindings(nil, converters(t, "a", one).Status()); len(found) != 1 || found[0].State != activities.FindingFault {
+	if found := backend.EncryptionFindings(nil, converters(t, "a", one).Status()); len(found) != 1 || found[0].State != activities.FindingError {
 		t.Errorf("a worker without keys, and a key here: %+v", found)
 	}
 }
@@ -83,7 +83,7 @@ func TestCodecFindings(t *testing.T) {
 		t.Errorf("the same key: %+v, authorization %q", found, authorization)
 	}
 	for name, other := range map[string]*payload.Converters{"no keys": payload.Clear(), "another key": converters(t, "a", map[string]byte{"a": 2})} {
-		if found := backend.CodecFindings(serve(other), here); len(found) != 1 || found[0].State != activities.FindingFault || found[0].Advice == "" {
+		if found := backend.CodecFindings(serve(other), here); len(found) != 1 || found[0].State != activities.FindingError || found[0].Advice == "" {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}

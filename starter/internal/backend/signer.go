@@ -66,12 +66,12 @@ func SignatureFindings(worker *activities.SignatureStatus, key *signing.Signer) 
 		found.State, found.Message = activities.FindingWarn, "the worker writes signed specs only, and no key is configured here: what is applied from here is not written"
 		found.Advice = "pass --signing-key FILE, or set " + SigningKeyVariable
 	case !slices.Contains(worker.Keys, key.KeyID()):
-		found.State, found.Message = activities.FindingFault, "the worker does not accept the key "+key.KeyID()+"; it accepts "+strings.Join(worker.Keys, ", ")
+		found.State, found.Message = activities.FindingError, "the worker does not accept the key "+key.KeyID()+"; it accepts "+strings.Join(worker.Keys, ", ")
 		found.Advice = "add the public key to signing.public-keys of all workers, or sign with another key"
 	default:
 		found.Message = "the worker accepts the key " + key.KeyID()
 	}
-	if worker != nil && !worker.Required && found.State != activities.FindingFault {
+	if worker != nil && !worker.Required && found.State != activities.FindingError {
 		found.State, found.Message = activities.FindingWarn, found.Message+"; it only warns (signing.mode)"
 		found.Advice = "set signing.mode to require when all manifests were applied with a key"
 	}

@@ -26,7 +26,7 @@ func TestSignatureFindings(t *testing.T) {
 		"neither":      {reason: "most installations", want: ""},
 		"worker alone": {"what is applied here is not written", required("a"), nil, activities.FindingWarn, "no key is configured here"},
 		"key alone":    {"signatures protect from nothing", nil, key, activities.FindingWarn, "checks no signatures"},
-		"other key":    {"an old key, or that of another stage", required("a"), key, activities.FindingFault, "does not accept the key " + key.KeyID()},
+		"other key":    {"an old key, or that of another stage", required("a"), key, activities.FindingError, "does not accept the key " + key.KeyID()},
 		"accepted":     {"one of several", required("a", key.KeyID()), key, activities.FindingOK, "accepts the key " + key.KeyID()},
 		"warns":        {"it must not stay so", &activities.SignatureStatus{Keys: []string{key.KeyID()}}, key, activities.FindingWarn, "only warns"},
 	}

@@ -32,7 +32,7 @@ func Findings(ctx context.Context, c Connection, taskQueue string, now time.Time
 	r.judge()
 	var findings []activities.Finding
 	for _, p := range r.status.Problems {
-		findings = append(findings, activities.Finding{Check: check, State: activities.FindingFault, Message: p.Message, Advice: p.Advice})
+		findings = append(findings, activities.Finding{Check: check, State: activities.FindingError, Message: p.Message, Advice: p.Advice})
 	}
 	if len(findings) == 0 {
 		findings = append(findings, activities.Finding{Check: check, State: activities.FindingOK, Message: r.routingText()})

@@ -118,8 +118,8 @@ func TestFindings(t *testing.T) {
 	f.resources["v1"] = 3
 	f.pollers[2] = poller("v1", 4*time.Minute)
 	findings := Findings(t.Context(), f, "armature", noon())
-	if len(findings) != 1 || findings[0].State != "fault" || !strings.Contains(findings[0].Message, "3 resources are stranded on version v1") || f.counted != 2 {
-		t.Errorf("a stranded version has %d counts and %v, want 2 and a fault", f.counted, findings)
+	if len(findings) != 1 || findings[0].State != "error" || !strings.Contains(findings[0].Message, "3 resources are stranded on version v1") || f.counted != 2 {
+		t.Errorf("a stranded version has %d counts and %v, want 2 and an error", f.counted, findings)
 	}
 	f = steady()
 	f.pollers = append(f.pollers, backend.Poller{Identity: "gone", Deployment: "armature", BuildID: "v2", Last: noon().Add(-3 * time.Minute)})
