@@ -36,14 +36,11 @@ func echoes(desired, observed map[string]any, opts Options) map[string]any {
 // echoObject removes the members of an observed object that are not sent back. readOnly
 // are the rests of the paths that Azure sets.
 func (s *subject) echoObject(n *types.Node, desired, observed map[string]any, path resource.Path, readOnly *types.Paths) {
-	lists, additional := formOf(n, desired, observed)
+	members := publishedMembers(n, desired, observed)
 	for name, value := range observed {
 		step := resource.Step{Name: name}
 		at, below := path.With(step), readOnly.Below(step)
-		p, found := propertyIn(lists, name)
-		if !found && additional != nil {
-			p, found = types.Property{Type: additional}, true
-		}
+		p, found := members.Find(name)
 		_, stated, isStated := jsontree.Member(desired, name)
 		switch {
 		case isStated && stated == nil: // the manifest states that there is none
@@ -93,33 +90,16 @@ func (s *subject) echoValue(n *types.Node, desired, observed any, path resource.
 	return observed
 }
 
-// formOf returns the properties that an object may have, and the kind of those with any
-// name. The discriminator of the manifest, else the one in Azure, selects the form.
-func formOf(n *types.Node, desired, observed map[string]any) (lists [][]types.Property, additional *types.Node) {
-	switch n.Kind {
-	case types.Object:
-		return [][]types.Property{n.Properties}, n.Additional
-	case types.Discriminated:
-		_, selector, stated := jsontree.Member(desired, n.Discriminator)
-		if !stated {
-			_, selector, _ = jsontree.Member(observed, n.Discriminator)
-		}
-		text, _ := selector.(string)
-		for _, v := range n.Variants {
-			if strings.EqualFold(v.Value, text) {
-				return [][]types.Property{v.Type.Properties, n.Properties}, v.Type.Additional
-			}
-		}
-		return [][]types.Property{n.Properties}, nil
+// publishedMembers returns the members that an object may have. The discriminator of the manifest,
+// else the one in Azure, selects the form.
+func publishedMembers(n *types.Node, desired, observed map[string]any) types.Members {
+	if n.Kind != types.Discriminated {
+		return n.Members("")
 	}
-	return nil, &types.Node{Kind: types.Any}
-}
-
-func propertyIn(lists [][]types.Property, name string) (types.Property, bool) {
-	for _, list := range lists {
-		if i := slices.IndexFunc(list, func(p types.Property) bool { return strings.EqualFold(p.Name, name) }); i >= 0 {
-			return list[i], true
-		}
+	_, selector, isStated := jsontree.Member(desired, n.Discriminator)
+	if !isStated {
+		_, selector, _ = jsontree.Member(observed, n.Discriminator)
 	}
-	return types.Property{}, false
+	text, _ := selector.(string)
+	return n.Members(text)
 }

@@ -188,12 +188,9 @@ func (k *keeper) keepsValue(value any, path resource.Path) bool {
 // object. What desired states is complete as it is: the tier of the last SKU does not
 // belong to a new one.
 func complete(n *types.Node, desired, others, whole map[string]any) {
-	lists, additional := formOf(n, whole, whole)
+	members := publishedMembers(n, whole, whole)
 	for name, value := range others {
-		p, found := propertyIn(lists, name)
-		if !found && additional != nil {
-			p, found = types.Property{Type: additional}, true
-		}
+		p, found := members.Find(name)
 		inner, isMap := value.(map[string]any)
 		outer, _ := whole[name].(map[string]any)
 		if found && isMap && outer != nil {
@@ -205,12 +202,10 @@ func complete(n *types.Node, desired, others, whole map[string]any) {
 	if len(desired) > 0 {
 		return
 	}
-	for _, list := range lists {
-		for _, p := range list {
-			name, value, present := jsontree.Member(whole, p.Name)
-			if _, _, kept := jsontree.Member(others, p.Name); present && !kept && p.Has(types.Required) && !p.Has(types.ReadOnly) && len(others) > 0 {
-				others[name] = jsontree.Clone(value)
-			}
+	for p := range members.All() {
+		name, value, present := jsontree.Member(whole, p.Name)
+		if _, _, kept := jsontree.Member(others, p.Name); present && !kept && p.Has(types.Required) && !p.Has(types.ReadOnly) && len(others) > 0 {
+			others[name] = jsontree.Clone(value)
 		}
 	}
 }

@@ -53,27 +53,25 @@ type holder struct {
 }
 
 func (f *secretFinder) object(n *types.Node, at holder) {
-	lists, additional := formOf(n, at.payload, at.observed)
-	for _, list := range lists {
-		for _, p := range list {
-			if p.Has(types.ReadOnly) {
-				continue
-			}
-			if below := at.path.With(resource.Step{Name: p.Name}); f.isSecret(p, below) {
-				f.secret(lists, p, at)
-				continue
-			}
-			if name, value, present := jsontree.Member(at.payload, p.Name); present {
-				f.value(p.Type, value, at.at(name))
-			}
+	members := publishedMembers(n, at.payload, at.observed)
+	for p := range members.All() {
+		if p.Has(types.ReadOnly) {
+			continue
+		}
+		if below := at.path.With(resource.Step{Name: p.Name}); f.isSecret(p, below) {
+			f.secret(members, p, at)
+			continue
+		}
+		if name, value, present := jsontree.Member(at.payload, p.Name); present {
+			f.value(p.Type, value, at.at(name))
 		}
 	}
-	if additional == nil {
+	if members.Additional == nil {
 		return
 	}
 	for name := range jsontree.Names(at.payload) {
-		if _, known := propertyIn(lists, name); !known {
-			f.value(additional, at.payload[name], at.at(name))
+		if _, known := members.Property(name); !known {
+			f.value(members.Additional, at.payload[name], at.at(name))
 		}
 	}
 }
@@ -131,7 +129,7 @@ func (f *secretFinder) isSecret(p types.Property, path resource.Path) bool {
 }
 
 // secret notes a secret that the payload lacks.
-func (f *secretFinder) secret(lists [][]types.Property, p types.Property, at holder) {
+func (f *secretFinder) secret(members types.Members, p types.Property, at holder) {
 	own, sent, _ := jsontree.Member(at.payload, p.Name)
 	_, stated, _ := jsontree.Member(at.desired, p.Name)
 	if stated != nil || sent != nil && !isHidden(sent) || at.observed == nil {
@@ -150,7 +148,7 @@ func (f *secretFinder) secret(lists [][]types.Property, p types.Property, at hol
 		open.Evident = !f.serviceValues.hasHash(placeholderHash(path))
 	case text != "":
 		at.payload[own] = text
-	case at.item && !carriesValue(lists, p.Name, at.observed):
+	case at.item && !carriesValue(members, p.Name, at.observed):
 		open.Evident = len(at.desired) < 2 || p.Has(types.Required)
 	}
 	f.found = append(f.found, open)
@@ -176,20 +174,16 @@ func maskedSecrets(desired, observed map[string]any, opts Options) []resource.Pa
 
 // carriesValue reports whether an object shows another member that has the value of the
 // secret: a plain value, or a reference or an identity with which the service reads it.
-func carriesValue(lists [][]types.Property, secret string, observed map[string]any) bool {
-	for _, list := range lists {
-		for _, p := range list {
-			name := strings.ToLower(p.Name)
-			_, value, _ := jsontree.Member(observed, p.Name)
-			if strings.EqualFold(name, secret) || isEmpty(value) {
-				continue
-			}
-			for _, word := range [...]string{strings.ToLower(secret), "identity", "reference", "vault"} {
-				if strings.Contains(name, word) {
-					return true
-				}
-			}
-			if name == "value" {
+func carriesValue(members types.Members, secret string, observed map[string]any) bool {
+	secret = strings.ToLower(secret)
+	for p := range members.All() {
+		name := strings.ToLower(p.Name)
+		_, value, _ := jsontree.Member(observed, p.Name)
+		if name == secret || isEmpty(value) {
+			continue
+		}
+		for _, word := range [...]string{secret, "identity", "reference", "vault"} {
+			if name == "value" || strings.Contains(name, word) {
 				return true
 			}
 		}

@@ -42,9 +42,9 @@ func changedForms(n *types.Node, desired, observed map[string]any, path resource
 	if n.Kind == types.Discriminated && differentTexts(desired, observed, n.Discriminator) {
 		changed[pattern(path)] = true
 	}
-	lists, _ := formOf(n, desired, observed)
+	members := publishedMembers(n, desired, observed)
 	for name, value := range desired {
-		p, found := propertyIn(lists, name)
+		p, found := members.Property(name)
 		own, isMap := value.(map[string]any)
 		_, shown, _ := jsontree.Member(observed, name)
 		if at, ok := shown.(map[string]any); ok && found && isMap {

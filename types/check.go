@@ -45,7 +45,7 @@ type checker struct {
 type place struct {
 	path resource.Path
 	// outer are the members of the object around the one at path.
-	outer  members
+	outer  Members
 	secret bool
 }
 
@@ -120,7 +120,7 @@ func (c *checker) value(n *Node, value any, at place) {
 		c.list(n, value, at)
 	case Object:
 		if object := c.object(n, value, at); object != nil {
-			c.properties(members{lists: [][]Property{n.Properties}, additional: n.Additional}, object, at)
+			c.properties(n.Members(""), object, at)
 		}
 	case Discriminated:
 		if object := c.object(n, value, at); object != nil {

@@ -13,9 +13,12 @@ import (
 
 // discriminated checks an object by the variant that its discriminator selects.
 func (c *checker) discriminated(n *Node, object map[string]any, at place) {
-	m := members{lists: [][]Property{n.Properties}, additional: &Node{Kind: Any}}
 	_, selector, found := jsontree.Member(object, n.Discriminator)
 	text, isText := selector.(string)
+	if n.variant(text) != nil {
+		c.properties(n.Members(text), object, at)
+		return
+	}
 	values := make([]string, len(n.Variants))
 	for i, v := range n.Variants {
 		values[i] = v.Value
@@ -29,23 +32,17 @@ func (c *checker) discriminated(n *Node, object map[string]any, at place) {
 	case !isText:
 		c.wrongKind(at2, selector, "a text")
 	default:
-		i := slices.IndexFunc(n.Variants, func(v Variant) bool { return strings.EqualFold(v.Value, text) })
-		if i < 0 {
-			message, suggestion := fmt.Sprintf("%s is not a published value", at2.show(text)), nearest.Match(text, values)
-			if suggestion != "" {
-				message += fmt.Sprintf(" (did you mean %s?)", suggestion)
-			}
-			c.add(Finding{Rule: UnknownDiscriminator, Path: at2.path, Suggestion: suggestion, Message: message + "; published: " + list(values)})
-			break
+		message, suggestion := fmt.Sprintf("%s is not a published value", at2.show(text)), nearest.Match(text, values)
+		if suggestion != "" {
+			message += fmt.Sprintf(" (did you mean %s?)", suggestion)
 		}
-		v := n.Variants[i].Type
-		m = members{lists: [][]Property{v.Properties, n.Properties}, additional: v.Additional}
+		c.add(Finding{Rule: UnknownDiscriminator, Path: at2.path, Suggestion: suggestion, Message: message + "; published: " + list(values)})
 	}
-	c.properties(m, object, at)
+	c.properties(Members{common: n.Properties, Additional: anyKind}, object, at)
 }
 
 // properties checks the members of an object, and whether required ones are missing.
-func (c *checker) properties(m members, object map[string]any, at place) {
+func (c *checker) properties(m Members, object map[string]any, at place) {
 	inner := at
 	inner.outer = m
 	top := len(at.path) == 0
@@ -54,10 +51,10 @@ func (c *checker) properties(m members, object map[string]any, at place) {
 			continue
 		}
 		next := inner.below(resource.Step{Name: name})
-		p, found := m.property(name)
+		p, found := m.Property(name)
 		switch {
-		case !found && m.additional != nil:
-			c.value(m.additional, object[name], next)
+		case !found && m.Additional != nil:
+			c.value(m.Additional, object[name], next)
 			continue
 		case !found:
 			c.unknown(m, object, name, at)
@@ -70,12 +67,12 @@ func (c *checker) properties(m members, object map[string]any, at place) {
 		}
 		c.value(p.Type, object[name], next)
 	}
-	for name, p := range m.all() {
-		if !p.Has(Required) || p.Has(ReadOnly) || top && name == nameMember {
+	for p := range m.All() {
+		if !p.Has(Required) || p.Has(ReadOnly) || top && p.Name == nameMember {
 			continue
 		}
-		if _, _, stated := jsontree.Member(object, name); !stated {
-			c.warn(MissingProperty, at.below(resource.Step{Name: name}), "is missing and required%s", expected(p.Type))
+		if _, _, stated := jsontree.Member(object, p.Name); !stated {
+			c.warn(MissingProperty, at.below(resource.Step{Name: p.Name}), "is missing and required%s", expected(p.Type))
 		}
 	}
 }

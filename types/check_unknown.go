@@ -2,7 +2,6 @@ package types
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -11,40 +10,13 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// members are the properties that an object may have: the properties of its shape, or of
-// a variant and of all variants.
-type members struct {
-	lists      [][]Property
-	additional *Node
-}
-
-func (m members) property(name string) (Property, bool) { return findProperty(name, m.lists...) }
-
-// all visits every property once, in the order of the lists.
-func (m members) all() iter.Seq2[string, Property] {
-	return func(yield func(string, Property) bool) {
-		for i, list := range m.lists {
-			for _, p := range list {
-				if i > 0 {
-					if _, again := findProperty(p.Name, m.lists[:i]...); again {
-						continue
-					}
-				}
-				if !yield(p.Name, p) {
-					return
-				}
-			}
-		}
-	}
-}
-
 // writable returns the names of the properties that a body may state and object does
 // not.
-func (m members) writable(object map[string]any) []string {
+func (m Members) writable(object map[string]any) []string {
 	var names []string
-	for name, p := range m.all() {
-		if _, _, stated := jsontree.Member(object, name); !stated && !p.Has(ReadOnly) {
-			names = append(names, name)
+	for p := range m.All() {
+		if _, _, stated := jsontree.Member(object, p.Name); !stated && !p.Has(ReadOnly) {
+			names = append(names, p.Name)
 		}
 	}
 	slices.Sort(names)
@@ -54,7 +26,7 @@ func (m members) writable(object map[string]any) []string {
 // unknown records a property that the shape does not have. It is a fault if its name is
 // nearly that of a known property that the object does not state, or the name of a property
 // one level up or down.
-func (c *checker) unknown(m members, object map[string]any, name string, at place) {
+func (c *checker) unknown(m Members, object map[string]any, name string, at place) {
 	f := Finding{Rule: UnknownProperty, Path: at.below(resource.Step{Name: name}).path, AtName: true}
 	candidates := m.writable(object)
 	if match := misspelt(name, candidates); match != "" {
@@ -68,7 +40,7 @@ func (c *checker) unknown(m members, object map[string]any, name string, at plac
 		c.add(f)
 		return
 	}
-	if p, outside := at.outer.property(name); outside && !p.Has(ReadOnly) && len(at.path) > 0 && !at.path[len(at.path)-1].IsIndex {
+	if p, outside := at.outer.Property(name); outside && !p.Has(ReadOnly) && len(at.path) > 0 && !at.path[len(at.path)-1].IsIndex {
 		last := at.path[len(at.path)-1].Name
 		f.Rule, f.Fault, f.Suggestion = MisplacedProperty, true, p.Name
 		f.Message = fmt.Sprintf("belongs beside %s, not inside it", last)
@@ -85,13 +57,13 @@ func (c *checker) unknown(m members, object map[string]any, name string, at plac
 }
 
 // below returns the property whose object has a writable property of a name.
-func (m members) below(name string) (string, bool) {
-	for where, p := range m.all() {
+func (m Members) below(name string) (string, bool) {
+	for p := range m.All() {
 		if p.Has(ReadOnly) || p.Type.Kind != Object && p.Type.Kind != Discriminated {
 			continue
 		}
 		if inner, found := p.Type.Property(name); found && !inner.Has(ReadOnly) && strings.EqualFold(inner.Name, name) {
-			return where, true
+			return p.Name, true
 		}
 	}
 	return "", false

@@ -2,7 +2,6 @@ package types
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/armature-io/armature/resource"
 )
@@ -57,19 +56,11 @@ func (s *Shape) Named(name string) *Shape {
 	if s.Body.Kind != Discriminated || s.Body.Discriminator != nameMember {
 		return s
 	}
-	i := slices.IndexFunc(s.Body.Variants, func(v Variant) bool { return strings.EqualFold(v.Value, name) })
-	if i < 0 {
+	form := s.Body.Form(name)
+	if form == nil {
 		return s
 	}
-	body := *s.Body.Variants[i].Type
-	body.Properties = slices.Clone(body.Properties)
-	for _, p := range s.Body.Properties {
-		if _, own := findProperty(p.Name, s.Body.Variants[i].Type.Properties); !own {
-			body.Properties = append(body.Properties, p)
-		}
-	}
-	slices.SortFunc(body.Properties, func(a, b Property) int { return strings.Compare(a.Name, b.Name) })
 	named := *s
-	named.Body = &body
+	named.Body = form
 	return &named
 }
