@@ -84,10 +84,7 @@ func completePath(before string, shape *types.Shape, path string) []Offer {
 	}
 	var found []Offer
 	for _, p := range places {
-		n := p.property.Type
-		for n.Kind == types.List {
-			n = n.Item
-		}
+		n := p.property.Type.Innermost()
 		nodes := []*types.Node{n}
 		for _, v := range n.Variants {
 			nodes = append(nodes, v.Type)

@@ -184,10 +184,7 @@ func fieldOf(p types.Property, levels int) Field {
 	if n.Bounds != nil {
 		f.Min, f.Max, f.Pattern = n.Bounds.Min, n.Bounds.Max, n.Bounds.Pattern
 	}
-	inner := n
-	for inner.Kind == types.List {
-		inner = inner.Item
-	}
+	inner := n.Innermost()
 	f.Values, f.OtherValues = inner.Values()
 	f.OtherValues = f.OtherValues && len(f.Values) > 0
 	f.Discriminator = inner.Discriminator
@@ -209,7 +206,7 @@ func fieldOf(p types.Property, levels int) Field {
 // each by name. The discriminator of a mapping with forms is one of them.
 func sortedProperties(n *types.Node) []types.Property {
 	properties := slices.Clone(n.Properties)
-	if _, found := (&types.Node{Properties: properties}).Property(n.Discriminator); n.Kind == types.Discriminated && !found {
+	if _, found := n.Members("").Property(n.Discriminator); n.Kind == types.Discriminated && !found {
 		values := &types.Node{Kind: types.Union}
 		for _, v := range n.Variants {
 			values.Elements = append(values.Elements, &types.Node{Kind: types.Literal, Name: v.Value})

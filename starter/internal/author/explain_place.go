@@ -69,14 +69,14 @@ func (p place) step(at string, step resource.Step) []place {
 	}
 	if step.Key != "" {
 		name := fmt.Sprintf("[%s=%s]", step.Key, step.Value)
-		if v, found := variant(n, step); found {
+		if v := variant(n, step); v != nil {
 			return []place{{property: types.Property{Name: name, Type: v, Flags: p.property.Flags}, form: p.form}}
 		}
 		if n.Kind != types.List {
 			return nil
 		}
 		item := n.Item
-		if v, found := variant(n.Item, step); found {
+		if v := variant(n.Item, step); v != nil {
 			item = v
 		} else {
 			name = "[]"
@@ -92,31 +92,12 @@ func (p place) step(at string, step resource.Step) []place {
 	return nil
 }
 
-// variant returns the form of a discriminated mapping that a step [key=value] selects:
-// with the properties of all forms.
-func variant(n *types.Node, step resource.Step) (*types.Node, bool) {
-	if n.Kind != types.Discriminated || !strings.EqualFold(n.Discriminator, step.Key) {
-		return nil, false
+// variant returns the form that a step [key=value] selects; nil if it selects none.
+func variant(n *types.Node, step resource.Step) *types.Node {
+	if !strings.EqualFold(n.Discriminator, step.Key) {
+		return nil
 	}
-	for _, v := range n.Variants {
-		if strings.EqualFold(v.Value, step.Value) {
-			return merged(n, v), true
-		}
-	}
-	return nil, false
-}
-
-// merged returns a form as an object with the properties of all forms.
-func merged(n *types.Node, v types.Variant) *types.Node {
-	object := *v.Type
-	object.Properties = slices.Clone(v.Type.Properties)
-	for _, p := range n.Properties {
-		if _, own := v.Type.Property(p.Name); !own {
-			object.Properties = append(object.Properties, p)
-		}
-	}
-	slices.SortFunc(object.Properties, func(a, b types.Property) int { return strings.Compare(a.Name, b.Name) })
-	return &object
+	return n.Form(step.Value)
 }
 
 // named returns the places of a property. A list stands for its items, so that a path
@@ -131,8 +112,7 @@ func (p place) named(at, name string) []place {
 		property.Name = join(prefix, nameText(property.Name))
 		return place{property: property, form: f}
 	}
-	common := &types.Node{Properties: n.Properties}
-	if found, ok := common.Property(name); ok {
+	if found, ok := n.Members("").Property(name); ok {
 		return []place{with(found, p.form)}
 	}
 	var places []place
@@ -163,11 +143,7 @@ func noStep(places []place, at string, step resource.Step) error {
 	var names, forms []string
 	n := places[0].property.Type
 	for _, p := range places {
-		inner := p.property.Type
-		for inner.Kind == types.List {
-			inner = inner.Item
-		}
-		names = append(names, propertyNames(inner)...)
+		names = append(names, propertyNames(p.property.Type.Innermost())...)
 	}
 	if step.Name == "" {
 		if n.Kind == types.Discriminated && strings.EqualFold(n.Discriminator, step.Key) {

@@ -30,9 +30,7 @@ type tree struct {
 }
 
 func (t *tree) below(n *types.Node, level int, top bool) {
-	for n.Kind == types.List {
-		n = n.Item
-	}
+	n = n.Innermost()
 	if n.Kind == types.Object && len(n.Properties) == 0 && n.Additional != nil {
 		t.below(n.Additional, level, false)
 		return

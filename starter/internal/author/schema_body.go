@@ -40,43 +40,28 @@ func (g *generator) titled(schema object, n *types.Node) object {
 	return schema
 }
 
-// hasOwnField is isOwnField of a property.
-func hasOwnField(p types.Property) bool { return isOwnField(p.Name) }
-
 // body returns the schema of a body.
 func (g *generator) body(shape *types.Shape) object {
-	body := *shape.Body
-	body.Properties = slices.DeleteFunc(slices.Clone(body.Properties), hasOwnField)
-	body.Variants = slices.Clone(body.Variants)
-	for i, v := range body.Variants {
-		form := *v.Type
-		form.Properties = slices.DeleteFunc(slices.Clone(form.Properties), hasOwnField)
-		body.Variants[i].Type = &form
+	n := shape.Body
+	if len(n.Variants) == 0 {
+		return g.form(n)
 	}
-	if body.Discriminator == "name" {
-		// The manifest's name selects the form, so the body may be any of them.
-		return g.anyForm(&body)
+	if n.Discriminator != "name" {
+		return g.forms(n, func(v types.Variant) object { return g.form(n.Form(v.Value)) })
 	}
-	if body.Kind == types.Discriminated && len(body.Variants) > 0 {
-		return g.forms(&body, func(v types.Variant) object { return open(g.form(&body, v)) })
-	}
-	return open(g.properties(body.Properties, body.Additional))
-}
-
-// anyForm returns the schema of a mapping whose form is not known.
-func (g *generator) anyForm(n *types.Node) object {
-	var forms []any
+	var forms []any // the manifest's name selects one, so the body may be any of them
 	for _, v := range n.Variants {
-		forms = append(forms, open(g.form(n, v)))
-	}
-	if len(forms) == 0 {
-		return object{"type": "object"}
+		forms = append(forms, g.form(n.Form(v.Value)))
 	}
 	return object{"anyOf": forms}
 }
 
-// open lets a body repeat what the manifest states about its identity, and returns it.
-func open(schema object) object {
+// form returns the schema of one form of a body, which may repeat what the manifest states
+// about its identity.
+func (g *generator) form(n *types.Node) object {
+	form := *n
+	form.Properties = slices.DeleteFunc(slices.Clone(n.Properties), func(p types.Property) bool { return isOwnField(p.Name) })
+	schema := g.properties(&form)
 	if schema["additionalProperties"] == false {
 		schema["patternProperties"] = object{identityPattern: object{"type": "string"}}
 	}
@@ -155,12 +140,12 @@ func union(n *types.Node) object {
 
 // mapping returns the schema of an object.
 func (g *generator) mapping(n *types.Node) object {
-	if n.Kind != types.Discriminated || len(n.Variants) == 0 {
-		return g.properties(n.Properties, n.Additional)
+	if len(n.Variants) == 0 {
+		return g.properties(n)
 	}
 	return g.forms(n, func(v types.Variant) object {
-		key := *v.Type // another mapping than the form alone: it has the properties of all forms
-		return g.define(&key, func() object { return g.titled(g.form(n, v), v.Type) })
+		form := n.Form(v.Value)
+		return g.define(form, func() object { return g.titled(g.properties(form), form) })
 	})
 }
 
@@ -183,27 +168,16 @@ func (g *generator) forms(n *types.Node, write func(types.Variant) object) objec
 	}
 }
 
-// form returns the schema of one form of a mapping, with the properties of all forms.
-func (g *generator) form(n *types.Node, v types.Variant) object {
-	properties := slices.Clone(v.Type.Properties)
-	for _, p := range n.Properties {
-		if !slices.ContainsFunc(properties, func(own types.Property) bool { return own.Name == p.Name }) {
-			properties = append(properties, p)
-		}
-	}
-	return g.properties(properties, v.Type.Additional)
-}
-
-// properties returns the schema of an object with these properties and, if additional is
-// not nil, any others of that kind. Read-only properties are not allowed.
-func (g *generator) properties(list []types.Property, additional *types.Node) object {
+// properties returns the schema of an object without forms. Read-only properties are not
+// allowed.
+func (g *generator) properties(n *types.Node) object {
 	schema := object{"type": "object", "additionalProperties": false}
-	if additional != nil {
-		schema["additionalProperties"] = g.value(additional)
+	if n.Additional != nil {
+		schema["additionalProperties"] = g.value(n.Additional)
 	}
 	properties := object{}
 	var required []string
-	for _, p := range list {
+	for _, p := range n.Properties {
 		if p.Has(types.ReadOnly) {
 			continue
 		}

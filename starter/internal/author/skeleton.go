@@ -146,17 +146,13 @@ func (w *skeletonWriter) object(n *types.Node, wanted func(types.Property) bool)
 // properties returns the members of an object; of a discriminated one its
 // discriminator first and the members of its first form.
 func properties(n *types.Node) []types.Property {
-	if n.Kind != types.Discriminated || len(n.Variants) == 0 {
+	if len(n.Variants) == 0 {
 		return ordered(n.Properties)
 	}
-	form := n.Variants[0].Type
-	list := []types.Property{{Name: n.Discriminator, Flags: types.Required, Type: &types.Node{Kind: types.Literal, Name: n.Variants[0].Value}}}
-	for _, p := range slices.Concat(form.Properties, n.Properties) {
-		if !slices.ContainsFunc(list, func(known types.Property) bool { return known.Name == p.Name }) {
-			list = append(list, p)
-		}
-	}
-	return append(list[:1:1], ordered(list[1:])...)
+	first := n.Variants[0].Value
+	rest := slices.DeleteFunc(n.Form(first).Properties, func(p types.Property) bool { return p.Name == n.Discriminator })
+	discriminator := types.Property{Name: n.Discriminator, Flags: types.Required, Type: &types.Node{Kind: types.Literal, Name: first}}
+	return append([]types.Property{discriminator}, ordered(rest)...)
 }
 
 // ordered returns properties by name, the ARM members that people read first before
