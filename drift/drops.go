@@ -43,8 +43,8 @@ func DropsOf(desired, observed map[string]any, opts Options) Drops {
 		delete(shown, name) // last: the others are few
 		rest[name] = properties
 	}
-	f.members(desired, body, shown, nil)
-	f.members(desired, body, rest, nil)
+	f.members(sides{value: shown, desired: desired}, body)
+	f.members(sides{value: rest, desired: desired}, body)
 	return f.drops
 }
 
@@ -77,34 +77,31 @@ func (f *dropFinder) add(path resource.Path) {
 	f.drops.Paths = append(f.drops.Paths, path.String())
 }
 
-func (f *dropFinder) members(desired, body, shown map[string]any, path resource.Path) {
-	for name := range jsontree.Names(shown) {
-		below := path.With(resource.Step{Name: name})
-		_, stated, isStated := jsontree.Member(desired, name)
-		_, sent, isSent := jsontree.Member(body, name)
+func (f *dropFinder) members(of sides, body map[string]any) {
+	for at := range f.subject.inside(of) {
+		_, sent, isSent := jsontree.Member(body, at.name())
 		switch {
-		case len(path) == 0 && strings.EqualFold(name, "tags"), isIgnored(below, f.ignore):
-		case isStated && stated == nil: // a difference, as every value of desired
-		case isStated, isSent:
-			f.both(stated, sent, shown[name], below)
+		case len(at.path) == 1 && strings.EqualFold(at.name(), "tags"), isIgnored(at.path, f.ignore):
+		case at.isStated && at.desired == nil: // a difference, as every value of desired
+		case at.isStated, isSent:
+			f.both(at, sent)
 		default:
-			f.missing(shown[name], below)
+			f.missing(at.value, at.path)
 		}
 	}
 }
 
 // both compares a value that the body contains too.
-func (f *dropFinder) both(desired, body, shown any, path resource.Path) {
-	switch at := shown.(type) {
+func (f *dropFinder) both(of sides, body any) {
+	switch shown := of.value.(type) {
 	case map[string]any:
-		own, _ := desired.(map[string]any)
 		if sent, ok := body.(map[string]any); ok {
-			f.members(own, sent, at, path)
+			f.members(of, sent)
 		}
 	case []any:
-		own, isList := desired.([]any)
+		own, isList := of.desired.([]any)
 		if sent, ok := body.([]any); ok && isList {
-			f.items(own, sent, at, path)
+			f.items(own, sent, shown, of.path)
 		}
 	}
 }
@@ -168,7 +165,7 @@ func (f *dropFinder) items(desired, body, shown []any, path resource.Path) {
 	for i, item := range shown {
 		if own[i] >= 0 {
 			if inBody[i] >= 0 {
-				f.both(desired[own[i]], body[inBody[i]], item, path.With(stated.Step(own[i], desired[own[i]])))
+				f.both(sides{path: path.With(stated.Step(own[i], desired[own[i]])), value: item, desired: desired[own[i]]}, body[inBody[i]])
 			}
 			continue
 		}

@@ -28,32 +28,32 @@ func echoes(desired, observed map[string]any, opts Options) map[string]any {
 		return observed
 	}
 	s := opts.sender(observed)
-	s.echoObject(shape.Body, desired, observed, nil, types.ReadOnlyOf(opts.Type))
-	s.withoutOneShots(desired, observed, nil)
+	s.echoObject(shape.Body, observed, sides{value: observed, desired: desired}, types.ReadOnlyOf(opts.Type))
+	s.withoutOneShots(observed, sides{value: observed, desired: desired})
 	return observed
 }
 
 // echoObject removes the members of an observed object that are not sent back. readOnly
 // are the rests of the paths that Azure sets.
-func (s *subject) echoObject(n *types.Node, desired, observed map[string]any, path resource.Path, readOnly *types.Paths) {
+func (s *subject) echoObject(n *types.Node, observed map[string]any, of sides, readOnly *types.Paths) {
+	desired, _ := of.desired.(map[string]any)
 	members := publishedMembers(n, desired, observed)
-	for name, value := range observed {
-		step := resource.Step{Name: name}
-		at, below := path.With(step), readOnly.Below(step)
+	for at := range s.inside(of) {
+		name := at.name()
+		below := readOnly.Below(at.path[len(at.path)-1])
 		p, found := members.Find(name)
-		_, stated, isStated := jsontree.Member(desired, name)
 		switch {
-		case isStated && stated == nil: // the manifest states that there is none
+		case at.isStated && at.desired == nil: // the manifest states that there is none
 			delete(observed, name)
-		case isStated && !found: // the manifest's own value replaces it
-		case isStated:
-			observed[name] = s.echoValue(p.Type, stated, value, at, below)
+		case at.isStated && !found: // the manifest's own value replaces it
+		case at.isStated:
+			observed[name] = s.echoValue(p.Type, at, below)
 		case !found, p.Has(types.ReadOnly), p.Has(types.WriteOnly), p.Type.Sensitive,
-			below.Ends(), slices.Contains(neverEchoed, strings.ToLower(name)), isPlaceholder(value):
+			below.Ends(), slices.Contains(neverEchoed, strings.ToLower(name)), isPlaceholder(at.value):
 			delete(observed, name)
 		default:
 			// An empty value is a value where names are free: {} of an identity's ID.
-			if observed[name] = s.echoValue(p.Type, nil, value, at, below); isEmpty(observed[name]) && p.Name != "" && !p.Has(types.Required) {
+			if observed[name] = s.echoValue(p.Type, at, below); isEmpty(observed[name]) && p.Name != "" && !p.Has(types.Required) {
 				delete(observed, name)
 			}
 		}
@@ -62,32 +62,24 @@ func (s *subject) echoObject(n *types.Node, desired, observed map[string]any, pa
 
 // echoValue removes what is not sent back from the members of a value, and returns a
 // published text in its published spelling: some services show another one.
-func (s *subject) echoValue(n *types.Node, desired, observed any, path resource.Path, readOnly *types.Paths) any {
-	switch at := observed.(type) {
+func (s *subject) echoValue(n *types.Node, of sides, readOnly *types.Paths) any {
+	switch observed := of.value.(type) {
 	case map[string]any:
-		stated, _ := desired.(map[string]any)
-		s.echoObject(n, stated, at, path, readOnly)
+		s.echoObject(n, observed, of, readOnly)
 	case string:
 		values, _ := n.Values()
-		if i := slices.IndexFunc(values, func(v string) bool { return strings.EqualFold(v, at) }); i >= 0 && !slices.Contains(values, at) {
+		if i := slices.IndexFunc(values, func(v string) bool { return strings.EqualFold(v, observed) }); i >= 0 && !slices.Contains(values, observed) {
 			return values[i]
 		}
 	case []any:
 		if n.Item == nil {
 			break
 		}
-		desired, _ := desired.([]any)
-		pairs := s.pair(path, desired, at)
-		below := readOnly.Below(resource.Step{Any: true})
-		for i, stated := range pairs.Of() {
-			var own any
-			if stated >= 0 {
-				own = desired[stated]
-			}
-			at[i] = s.echoValue(n.Item, own, at[i], path.With(pairs.Step(i, at[i])), below)
+		for item := range s.inside(of) {
+			observed[item.at] = s.echoValue(n.Item, item, readOnly.Below(resource.Step{Any: true}))
 		}
 	}
-	return observed
+	return of.value
 }
 
 // publishedMembers returns the members that an object may have. The discriminator of the manifest,

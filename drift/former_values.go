@@ -1,7 +1,6 @@
 package drift
 
 import (
-	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -9,11 +8,11 @@ import (
 // and desired no longer has: merged from observed, they would stay forever. Values
 // of other writers and ignored paths remain.
 func RemoveFormerValues(payload, desired map[string]any, opts Options) {
-	t := remover{
+	r := remover{
 		applied: opts.Baseline.Applied.decoded(), ignore: resource.ParsePaths(opts.Ignore), subject: opts.sender(payload),
 	}
-	if len(t.applied) > 0 {
-		t.members(payload, desired, nil)
+	if len(r.applied) > 0 {
+		r.members(payload, sides{value: payload, desired: desired})
 	}
 }
 
@@ -23,65 +22,55 @@ type remover struct {
 	subject *subject
 }
 
-func (t remover) members(payload, desired map[string]any, path resource.Path) {
-	for name := range jsontree.Names(payload) {
-		below := path.With(resource.Step{Name: name})
-		_, stated, _ := jsontree.Member(desired, name)
-		if isIgnored(below, t.ignore) || stated == nil && !t.applied.has(below) {
+func (r remover) members(payload map[string]any, of sides) {
+	for at := range r.subject.inside(of) {
+		if isIgnored(at.path, r.ignore) || at.desired == nil && !r.applied.has(at.path) {
 			continue
 		}
-		remaining := t.value(payload[name], stated, below)
-		if stated == nil && isEmpty(remaining) {
-			delete(payload, name)
+		rest := r.value(at)
+		if at.desired == nil && isEmpty(rest) {
+			delete(payload, at.name())
 			continue
 		}
-		payload[name] = remaining
+		payload[at.name()] = rest
 	}
 }
 
-// value returns what remains of a value; nil if desired states nothing and no other
-// writer has a part in it.
-func (t remover) value(payload, stated any, path resource.Path) any {
-	switch value := payload.(type) {
+// value returns the rest of a value; nil if desired has none and no other tool has a part
+// in it.
+func (r remover) value(of sides) any {
+	switch value := of.value.(type) {
 	case map[string]any:
-		own, isMap := stated.(map[string]any)
-		if isMap || stated == nil {
-			t.members(value, own, path)
+		if _, isMap := of.desired.(map[string]any); isMap || of.desired == nil {
+			r.members(value, of)
 		}
 		return value
 	case []any:
-		own, isList := stated.([]any)
-		if isList || stated == nil {
-			return t.items(value, own, path)
+		if _, isList := of.desired.([]any); isList || of.desired == nil {
+			return r.items(value, of)
 		}
 	}
-	if stated == nil {
+	if of.desired == nil {
 		return nil
 	}
-	return payload
+	return of.value
 }
 
-// items filters a list with items identified by a key; any other list is taken
-// from desired.
-func (t remover) items(payload, desired []any, path resource.Path) []any {
-	pairs := t.subject.pair(path, desired, payload)
-	if pairs.Key == "" {
-		if desired == nil {
-			return nil
-		}
-		return payload
-	}
-	kept := make([]any, 0, len(payload))
-	for at, i := range pairs.Of() {
-		item, step := payload[at], pairs.Step(at, payload[at])
-		below := path.With(step)
+// items filters a list with items identified by a key; any other list is taken from
+// desired.
+func (r remover) items(payload []any, of sides) []any {
+	rest := make([]any, 0, len(payload))
+	for item := range r.subject.inside(of) {
 		switch {
-		case i >= 0:
-			item = t.value(item, desired[i], below)
-		case !step.IsIndex && t.applied.has(below):
-			continue
+		case !item.keyed && of.desired == nil:
+			return nil
+		case !item.keyed:
+			return payload
+		case item.isStated:
+			rest = append(rest, r.value(item))
+		case item.path[len(item.path)-1].IsIndex || !r.applied.has(item.path):
+			rest = append(rest, item.value)
 		}
-		kept = append(kept, item)
 	}
-	return kept
+	return rest
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/internal/jsontree"
-	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
 
@@ -36,7 +35,7 @@ func keep(desired, observed map[string]any, opts Options, allItems bool) (payloa
 	k := newKeeper(observed, opts)
 	k.changed, k.allItems = changedSelectors(desired, observed, opts), allItems
 	whole := jsontree.Clone(others)
-	k.members(desired, others, nil)
+	k.members(others, sides{value: others, desired: desired})
 	if shape := types.Lookup(opts.Type, opts.APIVersion); shape != nil {
 		complete(shape.Body, desired, others, whole)
 	}
@@ -53,7 +52,7 @@ func keep(desired, observed map[string]any, opts Options, allItems bool) (payloa
 // service set by itself.
 func serviceValues(desired, observed map[string]any, opts Options) PathSet {
 	c := leafCollector{subject: opts.sender(observed), hash: hasher{opts.Key}}
-	c.members(othersOf(desired, observed, opts), desired, nil)
+	c.inside(sides{value: othersOf(desired, observed, opts), desired: desired})
 	kept, own := opts.Kept.decoded(), map[pathHash]int{}
 	for _, leaf := range c.leaves {
 		if !leaf.item && !kept.has(leaf.Path) {
@@ -98,33 +97,31 @@ func newKeeper(observed map[string]any, opts Options) *keeper {
 }
 
 // members removes from others what is not kept.
-func (k *keeper) members(desired, others map[string]any, path resource.Path) {
-	for name := range jsontree.Names(others) {
-		below := path.With(resource.Step{Name: name})
-		_, stated, isStated := jsontree.Member(desired, name)
-		if isStated {
-			others[name] = k.inside(stated, others[name], below)
-			continue
-		}
-		if k.isDependent(desired, path, name) || !k.keepsValue(others[name], below) {
+func (k *keeper) members(others map[string]any, of sides) {
+	desired, _ := of.desired.(map[string]any)
+	for at := range k.subject.inside(of) {
+		switch name := at.name(); {
+		case at.isStated:
+			others[name] = k.inside(at)
+		case k.isDependent(desired, of.path, name) || !k.keepsValue(at):
 			delete(others, name)
 		}
 	}
 }
 
 // inside returns what is kept inside a value that desired states.
-func (k *keeper) inside(desired, others any, path resource.Path) any {
-	switch at := others.(type) {
+func (k *keeper) inside(of sides) any {
+	switch others := of.value.(type) {
 	case map[string]any:
-		if own, ok := desired.(map[string]any); ok {
-			k.members(own, at, path)
+		if _, isMap := of.desired.(map[string]any); isMap {
+			k.members(others, of)
 		}
 	case []any:
-		if own, ok := desired.([]any); ok {
-			return k.items(own, at, path)
+		if _, isList := of.desired.([]any); isList {
+			return k.items(of)
 		}
 	}
-	return others
+	return of.value
 }
 
 // keptItems are the parts of a list that are added to a list that desired states.
@@ -137,49 +134,34 @@ type keptItems struct {
 
 // items returns what is kept of a list that desired states: what its items do not state,
 // and the items that other writers added to a shared list.
-func (k *keeper) items(desired, others []any, path resource.Path) keptItems {
+func (k *keeper) items(of sides) keptItems {
 	result := keptItems{members: map[int]map[string]any{}}
-	pairs := k.subject.pair(path, desired, others)
-	if pairs.Key == "" {
-		return result // a guess is good enough for the baseline, not for a PUT
-	}
-	for i, at := range pairs.At {
-		if at < 0 {
-			continue
+	list, shared := k.subject.sharing.at(of.path)
+	for item := range k.subject.inside(of) {
+		switch {
+		case !item.keyed: // a guess is good enough for the baseline, not for a PUT
+			return result
+		case item.isStated:
+			k.inside(item)
+			result.members[item.own], _ = item.value.(map[string]any)
+		case shared && list.keeps(item.value), !shared && k.allItems:
+			result.foreign = append(result.foreign, item.value)
+			k.keptPaths[hashPath(item.path)] = len(item.path)
 		}
-		object, _ := others[at].(map[string]any)
-		k.inside(desired[i], object, path.With(pairs.Step(i, desired[i])))
-		result.members[i] = object
-	}
-	list, shared := k.subject.sharing.at(path)
-	if !shared && k.allItems {
-		list, shared = SharedList{Key: pairs.Key}, true
-	}
-	if !shared {
-		return result
-	}
-	for at, i := range pairs.Of() {
-		item := others[at]
-		if i >= 0 || !list.keeps(item) {
-			continue
-		}
-		below := path.With(pairs.Step(at, item))
-		result.foreign = append(result.foreign, item)
-		k.keptPaths[hashPath(below)] = len(below)
 	}
 	return result
 }
 
-// keepsValue reports whether anything of a value is kept.
-func (k *keeper) keepsValue(value any, path resource.Path) bool {
-	if members, ok := value.(map[string]any); ok && len(members) > 0 {
-		k.members(nil, members, path)
+// keepsValue reports whether anything of a value is kept that desired does not state.
+func (k *keeper) keepsValue(of sides) bool {
+	if members, ok := of.value.(map[string]any); ok && len(members) > 0 {
+		k.members(members, of)
 		return len(members) > 0
 	}
-	if k.serviceValues.hasHash(k.hash.leaf(value, path)) {
+	if k.serviceValues.hasHash(k.hash.leaf(of.value, of.path)) {
 		return false
 	}
-	k.keptPaths[hashPath(path)] = len(path)
+	k.keptPaths[hashPath(of.path)] = len(of.path)
 	return true
 }
 

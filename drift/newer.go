@@ -19,7 +19,7 @@ type NewerValues struct {
 // NewNewerValues returns the values of observed, a body in the newer version.
 func NewNewerValues(desired, observed map[string]any, newer types.Newer, opts Options) *NewerValues {
 	values := map[pathHash]int{}
-	opts.sender(observed).newerLeaves(newer.Members, desired, observed, nil, func(path resource.Path, value any) {
+	opts.sender(observed).newerLeaves(newer.Members, sides{value: observed, desired: desired}, func(path resource.Path, value any) {
 		values[hasher{opts.Key}.leaf(value, path)] = len(path)
 	})
 	return &NewerValues{Version: newer.Version, Values: newPathSet(values, maxServiceValues)}
@@ -37,7 +37,7 @@ func NewerDrops(desired, observed map[string]any, newer types.Newer, opts Option
 	if known {
 		values = before.Values.decoded()
 	}
-	opts.sender(observed).newerLeaves(newer.Members, desired, observed, nil, func(path resource.Path, value any) {
+	opts.sender(observed).newerLeaves(newer.Members, sides{value: observed, desired: desired}, func(path resource.Path, value any) {
 		switch {
 		case known && !values.hasHash(hasher{opts.Key}.leaf(value, path)), !known && refers(value):
 			f.add(path)
@@ -52,52 +52,18 @@ func refers(value any) bool {
 	return isReference(value) || slices.ContainsFunc(items, isReference)
 }
 
-// newerLeaves visits the values below the members of a newer version that desired does not
-// state. A value is a scalar, a reference, or a whole list.
-func (s *subject) newerLeaves(members *types.Paths, desired, observed map[string]any, path resource.Path, visit func(resource.Path, any)) {
-	if members == nil {
-		return
-	}
-	for name := range jsontree.Names(observed) {
-		step := resource.Step{Name: name}
-		inside, below := members.Below(step), path.With(step)
-		_, stated, isStated := jsontree.Member(desired, name)
-		switch value := observed[name].(type) {
-		case map[string]any:
-			own, _ := stated.(map[string]any)
-			if inside.Ends() && !isStated {
-				visitLeaves(value, below, visit)
-			} else {
-				s.newerLeaves(inside, own, value, below, visit)
-			}
-		case []any:
-			if inside.Ends() && !isStated {
-				visitLeaves(value, below, visit)
-			} else {
-				s.newerItems(inside.Below(resource.Step{Any: true}), stated, value, below, visit)
-			}
+// newerLeaves visits the values of a body below the members of a newer version that desired
+// does not state. A value is a scalar, a reference, or a whole list.
+func (s *subject) newerLeaves(members *types.Paths, of sides, visit func(resource.Path, any)) {
+	for at := range s.inside(of) {
+		below := members.Below(at.path[len(at.path)-1])
+		switch {
+		case below == nil:
+		case below.Ends() && !at.isStated:
+			visitLeaves(at.value, at.path, visit)
 		default:
-			if inside.Ends() && !isStated {
-				visitLeaves(value, below, visit)
-			}
+			s.newerLeaves(below, at, visit)
 		}
-	}
-}
-
-// newerItems visits the values in the items of a list, which the items of desired may state.
-func (s *subject) newerItems(members *types.Paths, desired any, items []any, path resource.Path, visit func(resource.Path, any)) {
-	if members == nil {
-		return
-	}
-	stated, _ := desired.([]any)
-	pairs := s.pair(path, stated, items)
-	for at, i := range pairs.Of() {
-		var own map[string]any
-		if i >= 0 {
-			own, _ = stated[i].(map[string]any)
-		}
-		object, _ := items[at].(map[string]any)
-		s.newerLeaves(members, own, object, path.With(pairs.Step(at, object)), visit)
 	}
 }
 

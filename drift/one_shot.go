@@ -1,7 +1,6 @@
 package drift
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -70,20 +69,17 @@ func isBroken(observed map[string]any) bool {
 
 // withoutOneShots removes from an observed object what only a creation uses and desired
 // does not state: no PUT sends it back.
-func (s *subject) withoutOneShots(desired, observed map[string]any, path resource.Path) {
+func (s *subject) withoutOneShots(observed map[string]any, of sides) {
 	if s.oneShot == nil && !slices.ContainsFunc(s.properties, func(f PropertyFact) bool { return f.OneShot }) {
 		return
 	}
-	for name, value := range maps.All(observed) {
-		_, stated, _ := jsontree.Member(desired, name)
-		below := path.With(resource.Step{Name: name})
-		if stated == nil && isOneShot(cursor{path: below, subject: s}) {
-			delete(observed, name)
-			continue
-		}
-		own, _ := stated.(map[string]any)
-		if members, isMap := value.(map[string]any); isMap && !strings.EqualFold(name, "tags") {
-			s.withoutOneShots(own, members, below)
+	for at := range s.inside(of) {
+		members, isMap := at.value.(map[string]any)
+		switch {
+		case at.desired == nil && isOneShot(cursor{path: at.path, subject: s}):
+			delete(observed, at.name())
+		case isMap && !strings.EqualFold(at.name(), "tags"):
+			s.withoutOneShots(members, at)
 		}
 	}
 }

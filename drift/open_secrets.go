@@ -77,19 +77,19 @@ func (f *secretFinder) object(n *types.Node, at holder) {
 }
 
 // at returns the values of a member in desired and observed, with its path.
-func (h holder) at(name string) sides {
+func (h holder) at(name string) counterparts {
 	_, desired, _ := jsontree.Member(h.desired, name)
 	_, observed, _ := jsontree.Member(h.observed, name)
-	return sides{desired: desired, observed: observed, path: h.path.With(resource.Step{Name: name})}
+	return counterparts{desired: desired, observed: observed, path: h.path.With(resource.Step{Name: name})}
 }
 
-// sides is one value in desired and observed.
-type sides struct {
+// counterparts is one value in desired and observed.
+type counterparts struct {
 	desired, observed any
 	path              resource.Path
 }
 
-func (f *secretFinder) value(n *types.Node, payload any, at sides) {
+func (f *secretFinder) value(n *types.Node, payload any, at counterparts) {
 	switch value := payload.(type) {
 	case map[string]any:
 		if isMarker(value) {
@@ -106,7 +106,7 @@ func (f *secretFinder) value(n *types.Node, payload any, at sides) {
 }
 
 // items pairs the items of a payload's list with the items of desired and observed.
-func (f *secretFinder) items(n *types.Node, payload []any, at sides) {
+func (f *secretFinder) items(n *types.Node, payload []any, at counterparts) {
 	desired, _ := at.desired.([]any)
 	observed, _ := at.observed.([]any)
 	ours, theirs := f.subject.pair(at.path, payload, desired), f.subject.pair(at.path, payload, observed)

@@ -38,7 +38,7 @@ func Leaves(payload, desired map[string]any, opts Options) (unstated []Leaf, sta
 	if refused := opts.Baseline.refusedValues(desired, opts); refused != nil {
 		c.refusedValues = refused.Leaves.decoded()
 	}
-	c.members(payload, desired, nil)
+	c.inside(sides{value: payload, desired: desired})
 	return c.leaves, c.desiredPaths
 }
 
@@ -59,39 +59,33 @@ type leafCollector struct {
 	desiredPaths                 []resource.Path
 }
 
-func (c *leafCollector) members(payload, desired map[string]any, path resource.Path) {
-	for name := range jsontree.Names(payload) {
-		_, stated, isStated := jsontree.Member(desired, name)
-		c.value(payload[name], stated, isStated, path.With(resource.Step{Name: name}))
+func (c *leafCollector) inside(of sides) {
+	for at := range c.subject.inside(of) {
+		c.value(at)
 	}
 }
 
-func (c *leafCollector) value(payload, desired any, stated bool, path resource.Path) {
-	members, isMap := payload.(map[string]any)
-	own, ownMap := desired.(map[string]any)
-	items, isList := payload.([]any)
+func (c *leafCollector) value(of sides) {
+	members, isMap := of.value.(map[string]any)
+	items, isList := of.value.([]any)
+	own, ownMap := of.desired.(map[string]any)
 	switch {
-	case isMap && len(members) > 0 && (!stated || ownMap && !isMarker(own)):
-		c.members(members, own, path)
-	case !stated:
-		c.leaf(payload, path)
+	case isMap && len(members) > 0 && (!of.isStated || ownMap && !isMarker(own)):
+		c.inside(of)
+	case !of.isStated:
+		c.leaf(of.value, of.path)
 	case isList && len(items) > 0 && jsontree.Objects(items):
-		ownItems, _ := desired.([]any)
-		pairs := c.subject.pair(path, ownItems, items)
-		for at, i := range pairs.Of() {
-			item, below := items[at], path.With(pairs.Step(at, items[at]))
-			switch {
-			case i >= 0:
-				c.value(item, ownItems[i], true, below)
-			case pairs.Key == "":
-				c.value(item, nil, true, below)
-			default:
-				c.leaf(item, below)
+		for item := range c.subject.inside(of) {
+			if !item.isStated && item.keyed {
+				c.leaf(item.value, item.path)
 				c.leaves[len(c.leaves)-1].item = true
+				continue
 			}
+			item.isStated = true // without a key the counterpart is a guess
+			c.value(item)
 		}
 	default:
-		c.desiredPaths = append(c.desiredPaths, path)
+		c.desiredPaths = append(c.desiredPaths, of.path)
 	}
 }
 

@@ -1,0 +1,53 @@
+package drift
+
+import (
+	"iter"
+
+	"github.com/armature-io/armature/internal/jsontree"
+	"github.com/armature-io/armature/resource"
+)
+
+// sides is one value of a body that Azure shows or that a PUT sends, and the value of the
+// manifest at the same path.
+type sides struct {
+	path           resource.Path
+	value, desired any
+	// isStated is set if desired has the value, also as null.
+	isStated bool
+	// at and own are the indexes of an item in the lists of body and desired, own is -1 for
+	// an item that desired lacks. keyed is set if a key identifies the items of both lists.
+	at, own int
+	keyed   bool
+}
+
+// inside returns the members of an object of the body by name, or the items of a list in
+// order. Members may be removed and items replaced on the way.
+func (s *subject) inside(of sides) iter.Seq[sides] {
+	return func(yield func(sides) bool) {
+		switch body := of.value.(type) {
+		case map[string]any:
+			desired, _ := of.desired.(map[string]any)
+			for name := range jsontree.Names(body) {
+				_, own, isStated := jsontree.Member(desired, name)
+				if !yield(sides{path: of.path.With(resource.Step{Name: name}), value: body[name], desired: own, isStated: isStated}) {
+					return
+				}
+			}
+		case []any:
+			desired, _ := of.desired.([]any)
+			pairs := s.pair(of.path, desired, body)
+			for at, own := range pairs.Of() {
+				item := sides{path: of.path.With(pairs.Step(at, body[at])), value: body[at], at: at, own: own, keyed: pairs.Key != ""}
+				if item.isStated = own >= 0; item.isStated {
+					item.desired = desired[own]
+				}
+				if !yield(item) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// name returns the name of a member of an object of the body.
+func (s sides) name() string { return s.path[len(s.path)-1].Name }
