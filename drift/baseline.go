@@ -87,20 +87,20 @@ func NewBaseline(desired, observed map[string]any, opts Options) Baseline {
 		reasons[reason.Path] = reason
 	}
 	w := &walker{subject: opts.subject(observed), desiredPaths: map[pathHash]int{}}
-	var kept []difference
+	var remaining []difference
 	added := map[pathHash]int{}
 	for _, d := range w.differences(desired, observed, opts.Ignore) {
 		if _, reason := reasons[d.text]; d.rule == ruleItemAdded && !reason {
 			added[hashPath(d.path)] = 0
 			continue
 		}
-		kept = append(kept, d)
+		remaining = append(remaining, d)
 	}
-	kept = append(kept, w.keptRemovals(observed, opts)...)
+	remaining = append(remaining, w.keptRemovals(observed, opts)...)
 	baseline.Applied = newPathSet(w.desiredPaths, maxApplied)
 	baseline.Added, baseline.Crowded = newPathSet(added, maxAdded), len(added) > maxAdded
-	baseline.fill(kept, reasons, opts)
-	baseline.Corrections = corrections(kept, baseline.Body, opts)
+	baseline.fill(remaining, reasons, opts)
+	baseline.Corrections = corrections(remaining, baseline.Body, opts)
 	if before := opts.Baseline.Refused; before != nil && before.Body == baseline.Body {
 		baseline.Refused = before
 	}
@@ -150,7 +150,7 @@ func (b *Baseline) fill(found []difference, reasons map[string]resource.Differen
 // keptRemovals returns the members that the PUT was meant to remove and that
 // Azure kept unchanged. They count as stated, so that they are still compared.
 func (w *walker) keptRemovals(observed map[string]any, opts Options) []difference {
-	var kept []difference
+	var removals []difference
 	for _, reason := range opts.Reasons {
 		path, err := resource.ParsePath(reason.Path)
 		if reason.Rule != ruleRemoved || err != nil || !opts.Put {
@@ -160,10 +160,10 @@ func (w *walker) keptRemovals(observed map[string]any, opts Options) []differenc
 		d := difference{path: path, text: reason.Path, observed: value, present: present, rule: ruleRemoved}
 		if present && d.show().Observed == reason.Observed {
 			w.desiredPaths[hashPath(path)] = len(path)
-			kept = append(kept, d)
+			removals = append(removals, d)
 		}
 	}
-	return kept
+	return removals
 }
 
 // withSecrets adds the hashes of secrets that could not be read before.
@@ -171,7 +171,7 @@ func (b Baseline) withSecrets(desired map[string]any, opts Options) Baseline {
 	filled := make(map[string]Entry, len(b.Differences))
 	for text, entry := range b.Differences {
 		path, err := resource.ParsePath(text)
-		if value, stated := path.Get(desired); err == nil && stated && entry.Secret == "" {
+		if value, isStated := path.Get(desired); err == nil && isStated && entry.Secret == "" {
 			entry.Secret = hasher{opts.Key}.secrets(value, opts)
 		}
 		filled[text] = entry

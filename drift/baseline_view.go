@@ -101,14 +101,14 @@ func (v *baselineView) newDifferences(found []difference, result *Result) []diff
 // withoutRepeats omits the difference of a whole list if a difference inside it is
 // more specific. The differences are sorted by path.
 func withoutRepeats(found []difference) []difference {
-	var kept []difference
+	var specific []difference
 	for i, d := range found {
 		if d.rule == ruleListChanged && i+1 < len(found) && strings.HasPrefix(found[i+1].text, d.text) {
 			continue
 		}
-		kept = append(kept, d)
+		specific = append(specific, d)
 	}
-	return kept
+	return specific
 }
 
 // matches reports whether a difference is unchanged since the baseline.
@@ -184,7 +184,7 @@ func (v *baselineView) removedHidden(desired map[string]any, found []difference)
 		if err != nil || reported[text] || isIgnored(path, ignored) || isOneShot(cursor{path: path, subject: creation}) {
 			continue
 		}
-		if value, stated := path.Get(desired); !stated || isUnset(value) {
+		if value, isStated := path.Get(desired); !isStated || isUnset(value) {
 			found = append(found, difference{path: path, text: text, rule: ruleRemoved})
 		}
 	}

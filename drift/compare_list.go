@@ -94,9 +94,9 @@ func (w *walker) compareAdded(p cursor, pairs jsontree.Pairs, observed []any, ig
 		return
 	}
 	list, shared := w.subject.sharing.at(p.path)
-	extra, stated := 0, pairs.Of()
+	extra, own := 0, pairs.Of()
 	for i, item := range observed {
-		if stated[i] >= 0 || shared && w.keepsItem(p, list, item, pairs.Key) {
+		if own[i] >= 0 || shared && w.keepsItem(p, list, item, pairs.Key) {
 			continue
 		}
 		extra++

@@ -22,10 +22,10 @@ func (w *walker) compareExtraMembers(p cursor, desired, observed map[string]any,
 	if w.probe || w.applied == nil && !w.reportAdded {
 		return false
 	}
-	stated := memberIndex{members: desired}
+	own := memberIndex{members: desired}
 	before := len(w.found)
 	for name := range jsontree.Names(observed) {
-		if _, is := stated.get(name); is || isEmpty(observed[name]) {
+		if _, is := own.get(name); is || isEmpty(observed[name]) {
 			continue
 		}
 		next := p.at(resource.Step{Name: name}, nil, observed[name], true)
@@ -54,7 +54,7 @@ func (w *walker) compareLostKey(list, p cursor) {
 		if !jsontree.KeyName(name) || !isText {
 			continue
 		}
-		if _, _, stated := jsontree.Member(desired, name); !stated && w.applied.has(list.path.With(resource.Step{Key: name, Value: value})) {
+		if _, _, isStated := jsontree.Member(desired, name); !isStated && w.applied.has(list.path.With(resource.Step{Key: name, Value: value})) {
 			w.add(p.at(resource.Step{Name: name}, nil, value, true), ruleRemoved)
 		}
 	}

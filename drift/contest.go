@@ -26,7 +26,7 @@ type Correction struct {
 
 // corrections returns the counts after a PUT. It counts only if the body is the
 // last applied one (a new body contests nothing) and if the PUT took effect.
-func corrections(kept []difference, body string, opts Options) map[string]Correction {
+func corrections(remaining []difference, body string, opts Options) map[string]Correction {
 	before := opts.Baseline.Corrections
 	if !opts.Put {
 		return before
@@ -34,8 +34,8 @@ func corrections(kept []difference, body string, opts Options) map[string]Correc
 	if opts.Baseline.Body != body {
 		return nil
 	}
-	stayed := make(map[string]bool, len(kept))
-	for _, d := range kept {
+	stayed := make(map[string]bool, len(remaining))
+	for _, d := range remaining {
 		stayed[d.text] = true
 	}
 	after := make(map[string]Correction, len(before)+len(opts.Reasons))

@@ -40,15 +40,15 @@ var defaults = sync.OnceValue(func() map[string]map[string]string {
 // WithoutDefaults returns a body without the values that the service sets by itself where a
 // PUT states none, and the paths of those left out, sorted. What is published as required
 // stays, and so does everything in lists. body is not modified.
-func WithoutDefaults(id resource.ID, apiVersion string, body map[string]any) (kept map[string]any, left []string) {
+func WithoutDefaults(id resource.ID, apiVersion string, body map[string]any) (rest map[string]any, left []string) {
 	known := defaults()[strings.ToLower(id.Type())]
 	if len(known) == 0 {
 		return body, nil
 	}
 	d := defaultDropper{known: known, shape: types.Lookup(id.Type(), apiVersion)}
-	kept = d.object(nil, body)
+	rest = d.object(nil, body)
 	slices.Sort(d.left)
-	return kept, d.left
+	return rest, d.left
 }
 
 type defaultDropper struct {
@@ -58,24 +58,24 @@ type defaultDropper struct {
 }
 
 func (d *defaultDropper) object(path resource.Path, object map[string]any) map[string]any {
-	kept := maps.Clone(object)
+	others := maps.Clone(object)
 	for name, value := range object {
 		at := path.With(resource.Step{Name: name})
 		if below, isObject := value.(map[string]any); isObject {
 			// An object that had members and has none any more says nothing.
 			if rest := d.object(at, below); len(rest) > 0 || len(below) == 0 {
-				kept[name] = rest
+				others[name] = rest
 			} else {
-				delete(kept, name)
+				delete(others, name)
 			}
 			continue
 		}
 		if known, found := d.known[pattern(at)]; found && known == jsonText(value) && !d.isRequired(at) {
-			delete(kept, name)
+			delete(others, name)
 			d.left = append(d.left, at.String())
 		}
 	}
-	return kept
+	return others
 }
 
 func (d *defaultDropper) isRequired(path resource.Path) bool {

@@ -159,18 +159,18 @@ func (f *dropFinder) items(desired, body, shown []any, path resource.Path) {
 		f.scalars(desired, shown, path)
 		return
 	}
-	stated, sent := f.subject.pair(path, desired, shown), f.subject.pair(path, body, shown)
-	own, inBody := stated.Of(), sent.Of()
+	ofDesired, sent := f.subject.pair(path, desired, shown), f.subject.pair(path, body, shown)
+	own, inBody := ofDesired.Of(), sent.Of()
 	extra := 0
 	for i, item := range shown {
 		if own[i] >= 0 {
 			if inBody[i] >= 0 {
-				f.both(sides{path: path.With(stated.Step(own[i], desired[own[i]])), value: item, desired: desired[own[i]]}, body[inBody[i]])
+				f.both(sides{path: path.With(ofDesired.Step(own[i], desired[own[i]])), value: item, desired: desired[own[i]]}, body[inBody[i]])
 			}
 			continue
 		}
 		extra++
-		below := path.With(stated.Step(i, item))
+		below := path.With(ofDesired.Step(i, item))
 		if !f.isChild(path, item) && (sent.Key == "" || inBody[i] < 0) && !f.stays(below, path, extra, item) {
 			f.add(below)
 		}
@@ -232,16 +232,13 @@ func withoutFixed(desired, others map[string]any, opts Options) map[string]any {
 		}
 	}
 	for _, list := range types.InlineLists(opts.Type) {
-		parent, stated := others, desired
+		parent, own := others, desired
 		for _, step := range list.Path[:len(list.Path)-1] {
-			_, value, _ := jsontree.Member(parent, step)
-			parent, _ = value.(map[string]any)
-			_, value, _ = jsontree.Member(stated, step)
-			stated, _ = value.(map[string]any)
+			parent, own = jsontree.Object(parent, step), jsontree.Object(own, step)
 		}
 		last := list.Path[len(list.Path)-1]
 		if name, _, present := jsontree.Member(parent, last); present {
-			if _, _, isStated := jsontree.Member(stated, last); !isStated {
+			if _, _, isStated := jsontree.Member(own, last); !isStated {
 				delete(parent, name)
 			}
 		}

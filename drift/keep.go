@@ -28,9 +28,9 @@ func KeepsOthers(resourceType string) bool {
 // with the same key keep the values that desired does not state. Only properties that are
 // writable in the published shape are kept.
 //
-// observed must be unmasked, and neither is changed. kept are the paths of the values that
-// were kept, for Options.Kept of NewBaseline.
-func keep(desired, observed map[string]any, opts Options, allItems bool) (payload map[string]any, kept PathSet) {
+// observed must be unmasked, and neither is changed. paths are those of the values of
+// others, for Options.Kept of NewBaseline.
+func keep(desired, observed map[string]any, opts Options, allItems bool) (payload map[string]any, paths PathSet) {
 	others := othersOf(desired, observed, opts)
 	k := newKeeper(observed, opts)
 	k.changed, k.allItems = changedSelectors(desired, observed, opts), allItems
@@ -53,14 +53,14 @@ func keep(desired, observed map[string]any, opts Options, allItems bool) (payloa
 func serviceValues(desired, observed map[string]any, opts Options) PathSet {
 	c := leafCollector{subject: opts.sender(observed), hash: hasher{opts.Key}}
 	c.inside(sides{value: othersOf(desired, observed, opts), desired: desired})
-	kept, own := opts.Kept.decoded(), map[pathHash]int{}
+	ofOthers, own := opts.Kept.decoded(), map[pathHash]int{}
 	for _, leaf := range c.leaves {
-		if !leaf.item && !kept.has(leaf.Path) {
+		if !leaf.item && !ofOthers.has(leaf.Path) {
 			own[c.hash.leaf(leaf.Value, leaf.Path)] = len(leaf.Path)
 		}
 	}
 	for _, path := range maskedSecrets(desired, observed, opts) {
-		if !kept.has(path) {
+		if !ofOthers.has(path) {
 			own[placeholderHash(path)] = len(path)
 		}
 	}
@@ -176,9 +176,7 @@ func complete(n *types.Node, desired, others, whole map[string]any) {
 		inner, isMap := value.(map[string]any)
 		outer, _ := whole[name].(map[string]any)
 		if found && isMap && outer != nil {
-			_, stated, _ := jsontree.Member(desired, name)
-			own, _ := stated.(map[string]any)
-			complete(p.Type, own, inner, outer)
+			complete(p.Type, jsontree.Object(desired, name), inner, outer)
 		}
 	}
 	if len(desired) > 0 {
@@ -186,7 +184,7 @@ func complete(n *types.Node, desired, others, whole map[string]any) {
 	}
 	for p := range members.All() {
 		name, value, present := jsontree.Member(whole, p.Name)
-		if _, _, kept := jsontree.Member(others, p.Name); present && !kept && p.Has(types.Required) && !p.Has(types.ReadOnly) && len(others) > 0 {
+		if _, _, isSent := jsontree.Member(others, p.Name); present && !isSent && p.Has(types.Required) && !p.Has(types.ReadOnly) && len(others) > 0 {
 			others[name] = jsontree.Clone(value)
 		}
 	}
@@ -195,18 +193,18 @@ func complete(n *types.Node, desired, others, whole map[string]any) {
 // addOthers adds to a payload the members of others that it does not state.
 func addOthers(payload, others map[string]any) {
 	for name, value := range others {
-		own, stated, isStated := jsontree.Member(payload, name)
+		own, desired, isStated := jsontree.Member(payload, name)
 		if !isStated {
 			payload[name] = value
 			continue
 		}
 		switch at := value.(type) {
 		case map[string]any:
-			if object, ok := stated.(map[string]any); ok && !isMarker(object) {
+			if object, ok := desired.(map[string]any); ok && !isMarker(object) {
 				addOthers(object, at)
 			}
 		case keptItems:
-			if items, ok := stated.([]any); ok {
+			if items, ok := desired.([]any); ok {
 				payload[own] = addToItems(items, at)
 			}
 		}
@@ -215,13 +213,13 @@ func addOthers(payload, others map[string]any) {
 
 // addToItems adds to the items of a list the members that they do not state, and the
 // items of other writers.
-func addToItems(items []any, kept keptItems) []any {
-	for i, more := range kept.members {
+func addToItems(items []any, others keptItems) []any {
+	for i, more := range others.members {
 		if object, ok := items[i].(map[string]any); ok {
 			addOthers(object, more)
 		}
 	}
-	return append(items, kept.foreign...)
+	return append(items, others.foreign...)
 }
 
 // isPlaceholder reports whether a text stands for a secret that a service does not show:

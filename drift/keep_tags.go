@@ -16,14 +16,14 @@ func KeepTags(payload, desired, observed map[string]any, baseline Baseline) bool
 	if !isMap || len(theirs) == 0 {
 		return false
 	}
-	stated := map[string]bool{}
+	own := map[string]bool{}
 	if _, value, found := jsontree.Member(desired, "tags"); found {
 		ours, isMap := value.(map[string]any)
 		if !isMap || len(ours) == 0 {
 			return false // the manifest states that there are none
 		}
 		for tag := range ours {
-			stated[strings.ToLower(tag)] = true
+			own[strings.ToLower(tag)] = true
 		}
 	}
 	if own, _, found := jsontree.Member(payload, "tags"); found {
@@ -37,7 +37,7 @@ func KeepTags(payload, desired, observed map[string]any, baseline Baseline) bool
 	added := false
 	for tag, text := range theirs {
 		path := resource.Path{{Name: "tags"}, {Name: tag}}
-		if stated[strings.ToLower(tag)] || before.has(path) {
+		if own[strings.ToLower(tag)] || before.has(path) {
 			continue
 		}
 		tags[tag], added = jsontree.Clone(text), true

@@ -89,10 +89,10 @@ func nearestShown(path resource.Path, desired, observed map[string]any) string {
 // does not state.
 func extraMembers(path resource.Path, desired, observed map[string]any) []string {
 	shown, _ := valueAt(path, observed).(map[string]any)
-	stated, _ := valueAt(path, desired).(map[string]any)
+	own, _ := valueAt(path, desired).(map[string]any)
 	var names []string
 	for name := range jsontree.Names(shown) {
-		if _, _, found := jsontree.Member(stated, name); !found && (len(path) > 0 || !setByARM(name)) {
+		if _, _, found := jsontree.Member(own, name); !found && (len(path) > 0 || !setByARM(name)) {
 			names = append(names, name)
 		}
 	}
@@ -112,17 +112,17 @@ func valueAt(path resource.Path, body map[string]any) any {
 // begins "Azure accepted the PUT and"; "" if there are none. It names at most three
 // paths of each kind.
 func (r Result) NotTakenText() string {
-	var kept, absent []string
+	var others, absent []string
 	for _, n := range r.NotTaken {
 		if n.Absent {
 			absent = append(absent, n.String())
 		} else {
-			kept = append(kept, n.Path)
+			others = append(others, n.Path)
 		}
 	}
 	var parts []string
-	if len(kept) > 0 {
-		parts = append(parts, "kept its own value of "+firstOf(kept))
+	if len(others) > 0 {
+		parts = append(parts, "kept its own value of "+firstOf(others))
 	}
 	if len(absent) > 0 {
 		parts = append(parts, "does not show "+firstOf(absent))

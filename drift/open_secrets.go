@@ -131,15 +131,15 @@ func (f *secretFinder) isSecret(p types.Property, path resource.Path) bool {
 // secret notes a secret that the payload lacks.
 func (f *secretFinder) secret(members types.Members, p types.Property, at holder) {
 	own, sent, _ := jsontree.Member(at.payload, p.Name)
-	_, stated, _ := jsontree.Member(at.desired, p.Name)
-	if stated != nil || sent != nil && !isHidden(sent) || at.observed == nil {
+	desired := jsontree.Value(at.desired, p.Name)
+	if desired != nil || sent != nil && !isHidden(sent) || at.observed == nil {
 		return
 	}
 	if own == "" {
 		own = p.Name
 	}
 	path := at.path.With(resource.Step{Name: own})
-	_, shown, _ := jsontree.Member(at.observed, p.Name)
+	shown := jsontree.Value(at.observed, p.Name)
 	text, _ := shown.(string)
 	open := OpenSecret{Path: path, masked: isHidden(shown), holder: at.payload, name: own}
 	delete(at.payload, own)
@@ -214,8 +214,7 @@ func (o OpenSecret) Complete(answer map[string]any, at []string) bool {
 	found := ""
 	for _, candidate := range candidates {
 		object, _ := candidate.(map[string]any)
-		_, value, _ := jsontree.Member(object, o.name)
-		text, _ := value.(string)
+		text := jsontree.Text(object, o.name)
 		if object == nil || listed && !o.agrees(object) {
 			continue
 		}

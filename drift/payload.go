@@ -86,7 +86,7 @@ func carryProperty(desired, observed map[string]any, path resource.Path) {
 	if !ok || path[0].Name == "" {
 		return
 	}
-	if own, _, stated := jsontree.Member(desired, path[0].Name); stated {
+	if own, _, isStated := jsontree.Member(desired, path[0].Name); isStated {
 		name = own
 	}
 	if len(path) == 1 {

@@ -33,7 +33,7 @@ type Leaf struct {
 
 // Leaves returns the values of a payload that desired does not state, and the paths of
 // the scalars that it does.
-func Leaves(payload, desired map[string]any, opts Options) (unstated []Leaf, stated []resource.Path) {
+func Leaves(payload, desired map[string]any, opts Options) (others []Leaf, desiredPaths []resource.Path) {
 	c := leafCollector{subject: opts.sender(payload), hash: hasher{opts.Key}, serviceValues: opts.Baseline.ServiceValues.decoded()}
 	if refused := opts.Baseline.refusedValues(desired, opts); refused != nil {
 		c.refusedValues = refused.Leaves.decoded()

@@ -78,9 +78,9 @@ func (r *repair) finding(f types.Finding) bool {
 	if f.Rule == types.MissingProperty {
 		path = path[:max(len(path)-1, 0)]
 	}
-	keyed, stated := r.counterpart(path)
+	keyed, isStated := r.counterpart(path)
 	value, present := path.Get(r.body)
-	if len(path) == 0 || stated || !present {
+	if len(path) == 0 || isStated || !present {
 		return false
 	}
 	if f.Rule == types.LetterCase && f.Suggestion != "" {
@@ -93,15 +93,15 @@ func (r *repair) finding(f types.Finding) bool {
 
 // counterpart returns the path of a value of the body with the keys of list items, and
 // whether own states the value.
-func (r *repair) counterpart(path resource.Path) (keyed resource.Path, stated bool) {
+func (r *repair) counterpart(path resource.Path) (keyed resource.Path, isStated bool) {
 	var own, body any = r.own, r.body
-	stated = true
+	isStated = true
 	for _, step := range path {
 		next, _ := step.Get(body)
 		if !step.IsIndex {
 			object, _ := own.(map[string]any)
 			_, value, found := jsontree.Member(object, step.Name)
-			own, stated = value, stated && found
+			own, isStated = value, isStated && found
 			body, keyed = next, keyed.With(step)
 			continue
 		}
@@ -112,12 +112,12 @@ func (r *repair) counterpart(path resource.Path) (keyed resource.Path, stated bo
 			at, step = pairs.Of()[step.Index], pairs.Step(step.Index, next)
 		}
 		own = nil
-		if stated = stated && at >= 0; stated {
+		if isStated = isStated && at >= 0; isStated {
 			own = items[at]
 		}
 		body, keyed = next, keyed.With(step)
 	}
-	return keyed, stated
+	return keyed, isStated
 }
 
 // respell writes a name or a value as it is published.

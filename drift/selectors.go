@@ -20,10 +20,7 @@ func changedSelectors(desired, observed map[string]any, opts Options) map[string
 	for object, members := range selectors {
 		own, shown := desired, observed
 		if object != "" {
-			_, value, _ := jsontree.Member(desired, object)
-			own, _ = value.(map[string]any)
-			_, value, _ = jsontree.Member(observed, object)
-			shown, _ = value.(map[string]any)
+			own, shown = jsontree.Object(desired, object), jsontree.Object(observed, object)
 		}
 		for _, member := range members {
 			if differentTexts(own, shown, member) {
@@ -55,11 +52,9 @@ func changedForms(n *types.Node, desired, observed map[string]any, path resource
 
 // differentTexts reports whether both objects have different texts as a member.
 func differentTexts(desired, observed map[string]any, member string) bool {
-	_, value, _ := jsontree.Member(desired, member)
-	own, stated := value.(string)
-	_, value, _ = jsontree.Member(observed, member)
-	shown, isText := value.(string)
-	return stated && isText && !strings.EqualFold(own, shown)
+	own, isText := jsontree.Value(desired, member).(string)
+	shown, isShown := jsontree.Value(observed, member).(string)
+	return isText && isShown && !strings.EqualFold(own, shown)
 }
 
 // isDependent reports whether an unstated member cannot be kept beside the selector that
@@ -72,9 +67,8 @@ func (k *keeper) isDependent(desired map[string]any, path resource.Path, name st
 	}
 	at := pattern(path)
 	if at == "identity" && strings.EqualFold(name, "userAssignedIdentities") {
-		_, value, _ := jsontree.Member(desired, "type")
-		text, stated := value.(string)
-		return stated && !strings.Contains(strings.ToLower(text), "userassigned")
+		text, isText := jsontree.Value(desired, "type").(string)
+		return isText && !strings.Contains(strings.ToLower(text), "userassigned")
 	}
 	return !k.sent && k.changed[at]
 }

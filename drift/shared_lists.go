@@ -27,9 +27,7 @@ func (l SharedList) isMarked(observed map[string]any) bool {
 	if l.Tag == "" {
 		return true
 	}
-	_, value, _ := jsontree.Member(observed, "tags")
-	tags, _ := value.(map[string]any)
-	_, _, marked := jsontree.Member(tags, l.Tag)
+	_, _, marked := jsontree.Member(jsontree.Object(observed, "tags"), l.Tag)
 	return marked
 }
 

@@ -41,9 +41,9 @@ func spelledPath(node *types.Node, path []string, object map[string]any) (string
 			return "", false
 		}
 		names = append(names, published.Name)
-		_, value, stated := jsontree.Member(object, published.Name)
+		_, value, isStated := jsontree.Member(object, published.Name)
 		if at == len(path)-1 {
-			return strings.Join(names, "."), !stated || value == nil
+			return strings.Join(names, "."), !isStated || value == nil
 		}
 		below, isObject := value.(map[string]any)
 		if !isObject {

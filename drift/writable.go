@@ -14,9 +14,9 @@ import (
 // shape of the type marks as read-only, nulls, empty values and masked values. observed is not modified. The result is in sync with observed.
 func Writable(id resource.ID, observed map[string]any) (body map[string]any, masked []string) {
 	w := &writable{id: id, readOnly: types.ReadOnlyOf(id.Type())}
-	kept, _ := w.object(nil, observed).(map[string]any)
+	body, _ = w.object(nil, observed).(map[string]any)
 	slices.Sort(w.masked)
-	return kept, w.masked
+	return body, w.masked
 }
 
 type writable struct {
@@ -56,7 +56,7 @@ func (w *writable) value(path resource.Path, value any) any {
 
 // object omits read-only members; nil if nothing remains.
 func (w *writable) object(path resource.Path, object map[string]any) any {
-	kept := make(map[string]any, len(object))
+	part := make(map[string]any, len(object))
 	nested := w.isNestedResource(path, object)
 	for name, value := range object {
 		next := path.With(resource.Step{Name: name})
@@ -64,50 +64,49 @@ func (w *writable) object(path resource.Path, object map[string]any) any {
 			continue
 		}
 		if pattern(path) == "identity.userassignedidentities" {
-			kept[name] = map[string]any{}
+			part[name] = map[string]any{}
 			continue
 		}
 		if left := w.value(next, value); left != nil {
-			kept[name] = left
+			part[name] = left
 		}
 	}
-	if len(kept) == 0 {
+	if len(part) == 0 {
 		return nil
 	}
-	return kept
+	return part
 }
 
 // list returns every element or nil: a manifest that states a list states all of
 // its elements. A list with a masked text cannot be stated.
 func (w *writable) list(path resource.Path, list []any) any {
-	kept := make([]any, len(list))
-	stated := false
+	part := make([]any, len(list))
+	isEmpty := true
 	for i, item := range list {
 		left := w.value(path.With(resource.Step{Index: i, IsIndex: true}), item)
 		_, isObject := item.(map[string]any)
 		switch {
 		case left != nil:
-			stated = true
+			isEmpty = false
 		case isObject:
 			left = map[string]any{}
 		case item != nil:
 			return nil
 		}
-		kept[i] = left
+		part[i] = left
 	}
-	if !stated {
+	if isEmpty {
 		return nil
 	}
-	return kept
+	return part
 }
 
 // isNestedResource reports whether an object is a resource within the resource (a
 // subnet in its network), not only a reference to one.
 func (w *writable) isNestedResource(path resource.Path, object map[string]any) bool {
-	_, id, _ := jsontree.Member(object, "id")
-	text, _ := id.(string)
+	id := jsontree.Text(object, "id")
 	_, _, named := jsontree.Member(object, "name")
-	return len(path) > 0 && named && strings.HasPrefix(strings.ToLower(text), w.id.Key()+"/")
+	return len(path) > 0 && named && strings.HasPrefix(strings.ToLower(id), w.id.Key()+"/")
 }
 
 // isReadOnly reports whether a manifest cannot set a member. nested is set for
