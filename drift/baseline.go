@@ -111,7 +111,7 @@ func NewBaseline(desired, observed map[string]any, opts Options) Baseline {
 	if !opts.Put {
 		baseline.Newer = opts.Baseline.Newer
 	}
-	known := opts.Baseline.Added.decoded()
+	known := opts.Baseline.Added.decode()
 	baseline.Sent = opts.Sent || opts.Baseline.Sent && !slices.ContainsFunc(slices.Collect(maps.Keys(added)), func(h pathHash) bool { return !known.hasHash(h) })
 	return baseline
 }

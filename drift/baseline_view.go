@@ -54,7 +54,7 @@ func (b Baseline) view(desired map[string]any, opts Options) *baselineView {
 		return same
 	})
 	// Another api-version may show other elements.
-	v.applied = &appliedPaths{paths: b.Applied.decoded(), extra: b.Added.decoded(), crowded: b.Crowded || v.apiVersionChanged || opts.Merge}
+	v.applied = &appliedPaths{paths: b.Applied.decode(), extra: b.Added.decode(), crowded: b.Crowded || v.apiVersionChanged || opts.Merge}
 	v.entries = make(map[pathHash]Entry, len(b.Differences))
 	for text, entry := range b.Differences {
 		if path, err := resource.ParsePath(text); err == nil {

@@ -34,7 +34,7 @@ func DropsOf(desired, observed map[string]any, opts Options) Drops {
 	body := Body(desired, desired, observed, opts).Body
 	f := dropFinder{
 		subject: opts.sender(observed), view: opts.Baseline.view(desired, opts), published: KeepsOthers(opts.Type),
-		serviceValues: opts.Baseline.ServiceValues.decoded(), hash: hasher{opts.Key}, ignore: resource.ParsePaths(opts.Ignore),
+		serviceValues: opts.Baseline.ServiceValues.decode(), hash: hasher{opts.Key}, ignore: resource.ParsePaths(opts.Ignore),
 		survived: opts.Baseline.Sent, inline: types.InlineLists(opts.Type),
 	}
 	shown := writableOf(desired, observed, opts)

@@ -9,7 +9,7 @@ import (
 // of other writers and ignored paths remain.
 func RemoveFormerValues(payload, desired map[string]any, opts Options) {
 	r := remover{
-		applied: opts.Baseline.Applied.decoded(), ignore: resource.ParsePaths(opts.Ignore), subject: opts.sender(payload),
+		applied: opts.Baseline.Applied.decode(), ignore: resource.ParsePaths(opts.Ignore), subject: opts.sender(payload),
 	}
 	if len(r.applied) > 0 {
 		r.members(payload, sides{value: payload, desired: desired})

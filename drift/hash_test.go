@@ -86,7 +86,7 @@ func TestPathSet(t *testing.T) {
 	for _, text := range []string{"a", "a.b", "a.b.c", "l[name=X].v", "l[0].locations[locationName=West US].x", "tags['a.b/c']"} {
 		depths[hashPath(path(text))] = len(path(text))
 	}
-	set := newPathSet(depths, 100).decoded()
+	set := newPathSet(depths, 100).decode()
 	for text, want := range map[string]bool{
 		"a": true, "A.B": true, "a.b.c": true, "a.c": false, "ab": false, "l[name=x].v": true, "l[name=y].v": false, "l.v": false,
 		"l[0].locations[locationName=westus].x": true, "tags['a.b/c']": true, "tags.a": false,
@@ -95,11 +95,11 @@ func TestPathSet(t *testing.T) {
 			t.Errorf("%s: in the set: %v", text, !want)
 		}
 	}
-	cut := newPathSet(depths, 2).decoded()
+	cut := newPathSet(depths, 2).decode()
 	if !cut.has(path("a")) || cut.has(path("l[name=x].v")) || len(cut) != 12 {
 		t.Errorf("a set of two of %d paths keeps the paths of least depth", len(depths))
 	}
-	if PathSet("!").decoded().has(path("a")) || PathSet("QUJD").decoded().has(path("a")) || PathSet("").decoded().has(path("a")) {
+	if PathSet("!").decode().has(path("a")) || PathSet("QUJD").decode().has(path("a")) || PathSet("").decode().has(path("a")) {
 		t.Error("an invalid set is not empty")
 	}
 }

@@ -53,7 +53,7 @@ func keep(desired, observed map[string]any, opts Options, allItems bool) (payloa
 func serviceValues(desired, observed map[string]any, opts Options) PathSet {
 	c := leafCollector{subject: opts.sender(observed), hash: hasher{opts.Key}}
 	c.inside(sides{value: othersOf(desired, observed, opts), desired: desired})
-	ofOthers, own := opts.Kept.decoded(), map[pathHash]int{}
+	ofOthers, own := opts.Kept.decode(), map[pathHash]int{}
 	for _, leaf := range c.leaves {
 		if !leaf.item && !ofOthers.has(leaf.Path) {
 			own[c.hash.leaf(leaf.Value, leaf.Path)] = len(leaf.Path)
@@ -91,7 +91,7 @@ type keeper struct {
 
 func newKeeper(observed map[string]any, opts Options) *keeper {
 	return &keeper{
-		serviceValues: opts.Baseline.ServiceValues.decoded(), sent: opts.Baseline.Sent, hash: hasher{opts.Key},
+		serviceValues: opts.Baseline.ServiceValues.decode(), sent: opts.Baseline.Sent, hash: hasher{opts.Key},
 		subject: opts.sender(observed), keptPaths: map[pathHash]int{},
 	}
 }

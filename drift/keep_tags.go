@@ -29,7 +29,7 @@ func KeepTags(payload, desired, observed map[string]any, baseline Baseline) bool
 	if own, _, found := jsontree.Member(payload, "tags"); found {
 		name = own
 	}
-	before := baseline.Applied.decoded()
+	before := baseline.Applied.decode()
 	tags, isMap := payload[name].(map[string]any)
 	if !isMap {
 		tags = map[string]any{}

@@ -35,7 +35,7 @@ func NewerDrops(desired, observed map[string]any, newer types.Newer, opts Option
 	known := before != nil && before.Version == newer.Version
 	var values decodedSet
 	if known {
-		values = before.Values.decoded()
+		values = before.Values.decode()
 	}
 	opts.sender(observed).newerLeaves(newer.Members, sides{value: observed, desired: desired}, func(path resource.Path, value any) {
 		switch {

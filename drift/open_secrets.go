@@ -28,7 +28,7 @@ func OpenSecrets(payload, desired, observed map[string]any, opts Options) []Open
 	if shape == nil || observed == nil {
 		return nil
 	}
-	f := &secretFinder{subject: opts.sender(observed), marks: types.MarksOf(opts.Type), serviceValues: opts.Baseline.ServiceValues.decoded()}
+	f := &secretFinder{subject: opts.sender(observed), marks: types.MarksOf(opts.Type), serviceValues: opts.Baseline.ServiceValues.decode()}
 	if f.marks.Sensitive == nil && f.marks.WriteOnly == nil {
 		return nil
 	}

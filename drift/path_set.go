@@ -75,8 +75,8 @@ func newPathSet(depths map[pathHash]int, limit int) PathSet {
 	return PathSet(base64.RawStdEncoding.EncodeToString(raw))
 }
 
-// decoded returns the set in searchable form; an invalid text is an empty set.
-func (s PathSet) decoded() decodedSet {
+// decode returns the set in searchable form; an invalid text is an empty set.
+func (s PathSet) decode() decodedSet {
 	raw, err := base64.RawStdEncoding.DecodeString(string(s))
 	if err != nil || len(raw)%len(pathHash{}) != 0 {
 		return nil
@@ -87,7 +87,7 @@ func (s PathSet) decoded() decodedSet {
 // With returns the set with more paths.
 func (s PathSet) With(paths ...resource.Path) PathSet {
 	depths := map[pathHash]int{}
-	for hash := range s.decoded().all() {
+	for hash := range s.decode().all() {
 		depths[hash] = 0
 	}
 	for _, path := range paths {
@@ -106,7 +106,7 @@ func (s PathSet) without(values []Leaf) PathSet {
 		leaves(v.Value, v.Path, func(path resource.Path) { gone[hashPath(path)] = true })
 	}
 	rest := map[pathHash]int{}
-	for hash := range s.decoded().all() {
+	for hash := range s.decode().all() {
 		if !gone[hash] {
 			rest[hash] = 0
 		}

@@ -34,9 +34,9 @@ type Leaf struct {
 // Leaves returns the values of a payload that desired does not state, and the paths of
 // the scalars that it does.
 func Leaves(payload, desired map[string]any, opts Options) (others []Leaf, desiredPaths []resource.Path) {
-	c := leafCollector{subject: opts.sender(payload), hash: hasher{opts.Key}, serviceValues: opts.Baseline.ServiceValues.decoded()}
+	c := leafCollector{subject: opts.sender(payload), hash: hasher{opts.Key}, serviceValues: opts.Baseline.ServiceValues.decode()}
 	if refused := opts.Baseline.refusedValues(desired, opts); refused != nil {
-		c.refusedValues = refused.Leaves.decoded()
+		c.refusedValues = refused.Leaves.decode()
 	}
 	c.inside(sides{value: payload, desired: desired})
 	return c.leaves, c.desiredPaths
@@ -102,7 +102,7 @@ func (b Baseline) WithRefused(desired map[string]any, leaves []Leaf, opts Option
 	body := hasher{opts.Key}.cursor(root(desired))
 	depths := map[pathHash]int{}
 	if b.Refused != nil && b.Refused.Body == body {
-		for hash := range b.Refused.Leaves.decoded().all() {
+		for hash := range b.Refused.Leaves.decode().all() {
 			depths[hash] = 1
 		}
 	}

@@ -72,13 +72,13 @@ func (c *checker) properties(m Members, object map[string]any, at place) {
 			continue
 		}
 		if _, _, stated := jsontree.Member(object, p.Name); !stated {
-			c.warn(MissingProperty, at.below(resource.Step{Name: p.Name}), "is missing and required%s", expected(p.Type))
+			c.warn(MissingProperty, at.below(resource.Step{Name: p.Name}), "is missing and required%s", expectation(p.Type))
 		}
 	}
 }
 
-// expected returns what a missing property is, as the end of its message.
-func expected(n *Node) string {
+// expectation returns what a missing property is, as the end of its message.
+func expectation(n *Node) string {
 	if values, open := n.Values(); len(values) > 0 && open {
 		return "; for example " + list(values)
 	} else if len(values) > 0 {
@@ -101,14 +101,14 @@ func expected(n *Node) string {
 
 // mapping describes an object by the properties that it must have.
 func mapping(n *Node) string {
-	if names := required(n); len(names) > 0 {
+	if names := requiredNames(n); len(names) > 0 {
 		return "a mapping with " + list(names)
 	}
 	return "a mapping"
 }
 
-// required returns the names of the properties that an object must state.
-func required(n *Node) []string {
+// requiredNames returns the names of the properties that an object must state.
+func requiredNames(n *Node) []string {
 	var names []string
 	for _, p := range n.Properties {
 		if p.Has(Required) && !p.Has(ReadOnly) {

@@ -60,7 +60,7 @@ func (c *checker) text(n *Node, value any, at place) {
 		c.wrongKind(at, value, "a text")
 		return
 	case n.Kind == Literal:
-		c.allowed(text, []string{n.Name}, false, at)
+		c.oneOf(text, []string{n.Name}, false, at)
 		return
 	case n.Bounds == nil:
 		return
@@ -80,7 +80,7 @@ func (c *checker) text(n *Node, value any, at place) {
 func (c *checker) union(n *Node, value any, at place) {
 	values, open := n.Values()
 	if text, ok := value.(string); ok && len(values) > 0 {
-		c.allowed(text, values, open, at)
+		c.oneOf(text, values, open, at)
 		return
 	}
 	var fewest []Finding
@@ -99,8 +99,8 @@ func (c *checker) union(n *Node, value any, at place) {
 	}
 }
 
-// allowed checks a text against the published values.
-func (c *checker) allowed(text string, values []string, open bool, at place) {
+// oneOf checks a text against the published values.
+func (c *checker) oneOf(text string, values []string, open bool, at place) {
 	if slices.Contains(values, text) {
 		return
 	}

@@ -19,7 +19,7 @@ type Marks struct {
 // milliseconds, each further one a lookup.
 func MarksOf(name string) Marks {
 	all := directory()
-	return cached(all, &all.marks, name, (*publishedType).marks)
+	return derive(all, &all.marks, name, (*publishedType).marks)
 }
 
 // ReadOnlyOf returns the properties of a type that Azure sets; nil if the type is not
@@ -28,12 +28,12 @@ func MarksOf(name string) Marks {
 // writable is writable.
 func ReadOnlyOf(name string) *Paths {
 	all := directory()
-	return cached(all, &all.readOnly, name, (*publishedType).readOnly)
+	return derive(all, &all.readOnly, name, (*publishedType).readOnly)
 }
 
-// cached returns what compute derives from a type, once per type; the zero value if
+// derive returns what compute derives from a type, once per type; the zero value if
 // the type is not published.
-func cached[T any](all *index, cache *sync.Map, name string, compute func(*publishedType) T) (derived T) {
+func derive[T any](all *index, cache *sync.Map, name string, compute func(*publishedType) T) (derived T) {
 	t, found := all.find(name)
 	if !found {
 		return derived

@@ -65,7 +65,7 @@ func join(path, step string) string {
 func (p place) step(at string, step resource.Step) []place {
 	n := p.property.Type
 	if step.Name != "" {
-		return p.named(at, step.Name)
+		return p.member(at, step.Name)
 	}
 	if step.Key != "" {
 		name := fmt.Sprintf("[%s=%s]", step.Key, step.Value)
@@ -100,9 +100,9 @@ func variant(n *types.Node, step resource.Step) *types.Node {
 	return n.Form(step.Value)
 }
 
-// named returns the places of a property. A list stands for its items, so that a path
+// member returns the places of a property. A list stands for its items, so that a path
 // works without brackets too.
-func (p place) named(at, name string) []place {
+func (p place) member(at, name string) []place {
 	n := p.property.Type
 	prefix := ""
 	for n.Kind == types.List {

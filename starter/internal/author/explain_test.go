@@ -176,7 +176,7 @@ func TestShortened(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := shortened(tc.line, tc.width); got != tc.want {
+			if got := shorten(tc.line, tc.width); got != tc.want {
 				t.Errorf("got %q, want %q: %s", got, tc.want, tc.reason)
 			}
 		})

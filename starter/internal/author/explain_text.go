@@ -186,7 +186,7 @@ func (w *writer) properties(p Page) {
 		lines := wrap(detail(f), w.layout.Width-indent)
 		if !w.layout.Wide && len(lines) > maxDetailLines {
 			lines = lines[:maxDetailLines]
-			lines[maxDetailLines-1] = shortened(lines[maxDetailLines-1], w.layout.Width-indent)
+			lines[maxDetailLines-1] = shorten(lines[maxDetailLines-1], w.layout.Width-indent)
 		}
 		w.line(left + lines[0])
 		for _, line := range lines[1:] {

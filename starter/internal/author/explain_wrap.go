@@ -34,8 +34,8 @@ func wrap(text string, width int) []string {
 	return append(lines, line)
 }
 
-// shortened returns a line that ends with "..." within a width, cut between words.
-func shortened(line string, width int) string {
+// shorten returns a line that ends with "..." within a width, cut between words.
+func shorten(line string, width int) string {
 	const end = " ..."
 	width = max(width, minTextWidth)
 	for len(line)+len(end) > width {

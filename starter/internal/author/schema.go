@@ -59,13 +59,13 @@ func WriteSchema(uses []Use, descriptions bool) ([]byte, error) {
 	root["description"] = "A manifest of Armature: one Azure resource."
 	root["definitions"] = g.definitions
 	g.definitions[markerName] = marker()
-	g.definitions[filledName] = object{"anyOf": filled()}
+	g.definitions[filledName] = object{"anyOf": localMarkers()}
 	g.definitions[textName] = object{"anyOf": []any{object{"type": "string"}, reference(markerName)}}
 	merged := mergeEqual(g.definitions)
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(renamed(root, merged)); err != nil {
+	if err := encoder.Encode(rename(root, merged)); err != nil {
 		return nil, fmt.Errorf("write the schema: %w", err)
 	}
 	return out.Bytes(), nil
@@ -80,7 +80,7 @@ func typeField(field object, uses []Use) object {
 		offers[use.Type+"@"+use.Version] = true
 	}
 	var snippets []any
-	for _, offer := range sorted(offers) {
+	for _, offer := range keys(offers) {
 		snippets = append(snippets, object{"label": offer, "body": offer})
 	}
 	field["defaultSnippets"] = snippets
@@ -97,11 +97,11 @@ func (g *generator) caseOf(use Use) object {
 		then["name"] = object{"anyOf": []any{object{"enum": closed}, object{"type": "string", "pattern": "/"}}}
 	}
 	return object{
-		"if":   object{"required": []string{"type"}, "properties": object{"type": object{"enum": sorted(names)}}},
+		"if":   object{"required": []string{"type"}, "properties": object{"type": object{"enum": keys(names)}}},
 		"then": object{"properties": then},
 	}
 }
 
-func sorted(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }
+func keys(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }
 
 func reference(name string) object { return object{"$ref": "#/definitions/" + name} }

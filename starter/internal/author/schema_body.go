@@ -31,9 +31,9 @@ func (g *generator) define(n *types.Node, write func() object) object {
 	return reference(name)
 }
 
-// titled gives a mapping its published name, which editors show in messages, and
+// withTitle gives a mapping its published name, which editors show in messages, and
 // returns it.
-func (g *generator) titled(schema object, n *types.Node) object {
+func (g *generator) withTitle(schema object, n *types.Node) object {
 	if g.descriptions && n.Name != "" {
 		schema["title"] = n.Name
 	}
@@ -74,18 +74,18 @@ func (g *generator) value(n *types.Node) object {
 	case types.Boolean:
 		return object{"type": "boolean"}
 	case types.Integer:
-		return orMarker(bounded(object{"type": "number"}, n.Bounds, "minimum", "maximum"))
+		return orMarker(withBounds(object{"type": "number"}, n.Bounds, "minimum", "maximum"))
 	case types.Literal, types.Union:
 		return union(n)
 	case types.Text:
 		if n.Bounds == nil {
 			return reference(textName)
 		}
-		return orMarker(bounded(object{"type": "string"}, n.Bounds, "minLength", "maxLength"))
+		return orMarker(withBounds(object{"type": "string"}, n.Bounds, "minLength", "maxLength"))
 	case types.List:
-		return bounded(object{"type": "array", "items": g.value(n.Item)}, n.Bounds, "minItems", "maxItems")
+		return withBounds(object{"type": "array", "items": g.value(n.Item)}, n.Bounds, "minItems", "maxItems")
 	case types.Object, types.Discriminated:
-		return g.define(n, func() object { return g.titled(g.mapping(n), n) })
+		return g.define(n, func() object { return g.withTitle(g.mapping(n), n) })
 	}
 	return object{}
 }
@@ -95,8 +95,8 @@ func orMarker(value object) object {
 	return object{"anyOf": []any{value, reference(markerName)}}
 }
 
-// bounded adds bounds under their names to a schema.
-func bounded(schema object, b *types.Bounds, least, most string) object {
+// withBounds adds bounds under their names to a schema.
+func withBounds(schema object, b *types.Bounds, least, most string) object {
 	if b == nil {
 		return schema
 	}
@@ -145,7 +145,7 @@ func (g *generator) mapping(n *types.Node) object {
 	}
 	return g.forms(n, func(v types.Variant) object {
 		form := n.Form(v.Value)
-		return g.define(form, func() object { return g.titled(g.properties(form), form) })
+		return g.define(form, func() object { return g.withTitle(g.properties(form), form) })
 	})
 }
 

@@ -128,11 +128,11 @@ func marker() object {
 				resource.PlainMarker: text("A text that is no secret, although its property has the name of one."),
 			},
 		},
-	}, filled()...)}
+	}, localMarkers()...)}
 }
 
-// filled returns the schemas of the markers that are filled in before anything is sent.
-func filled() []any {
+// localMarkers returns the schemas of the markers that are filled in before anything is sent.
+func localMarkers() []any {
 	alone := func(name string, value object) object {
 		return object{
 			"type": "object", "additionalProperties": false, "required": []string{name},

@@ -19,7 +19,7 @@ func mergeEqual(definitions object) map[string]string {
 		first := map[string]string{}
 		found := false
 		for _, name := range slices.Sorted(maps.Keys(definitions)) {
-			definition := renamed(definitions[name], merged)
+			definition := rename(definitions[name], merged)
 			definitions[name] = definition
 			raw, err := json.Marshal(definition)
 			if err != nil {
@@ -51,8 +51,8 @@ func flat(merged map[string]string) map[string]string {
 	return merged
 }
 
-// renamed returns a schema with other names for its references.
-func renamed(value any, names map[string]string) any {
+// rename returns a schema with other names for its references.
+func rename(value any, names map[string]string) any {
 	switch value := value.(type) {
 	case object:
 		for key, member := range value {
@@ -64,11 +64,11 @@ func renamed(value any, names map[string]string) any {
 				}
 				continue
 			}
-			value[key] = renamed(member, names)
+			value[key] = rename(member, names)
 		}
 	case []any:
 		for i, item := range value {
-			value[i] = renamed(item, names)
+			value[i] = rename(item, names)
 		}
 	}
 	return value

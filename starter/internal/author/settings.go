@@ -54,7 +54,7 @@ func Globs(documents []manifest.Document) []string {
 			globs[path.Join(path.Dir(file), "*"+path.Ext(file))] = true
 		}
 	}
-	return sorted(globs)
+	return keys(globs)
 }
 
 // IsYAML reports whether a file is one that an editor's YAML server reads.

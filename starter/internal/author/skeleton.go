@@ -111,7 +111,7 @@ func stateable(n *types.Node) bool {
 	return n.Additional != nil || slices.ContainsFunc(n.Properties, func(p types.Property) bool { return !p.Has(types.ReadOnly) })
 }
 
-func required(p types.Property) bool { return p.Has(types.Required) }
+func isRequired(p types.Property) bool { return p.Has(types.Required) }
 
 // object returns the properties of an object, or of the first form of a discriminated
 // one, that wanted chooses. Read-only ones are never stated.
@@ -147,17 +147,17 @@ func (w *skeletonWriter) object(n *types.Node, wanted func(types.Property) bool)
 // discriminator first and the members of its first form.
 func properties(n *types.Node) []types.Property {
 	if len(n.Variants) == 0 {
-		return ordered(n.Properties)
+		return byImportance(n.Properties)
 	}
 	first := n.Variants[0].Value
 	rest := slices.DeleteFunc(n.Form(first).Properties, func(p types.Property) bool { return p.Name == n.Discriminator })
 	discriminator := types.Property{Name: n.Discriminator, Flags: types.Required, Type: &types.Node{Kind: types.Literal, Name: first}}
-	return append([]types.Property{discriminator}, ordered(rest)...)
+	return append([]types.Property{discriminator}, byImportance(rest)...)
 }
 
-// ordered returns properties by name, the ARM members that people read first before
+// byImportance returns properties by name, the ARM members that people read first before
 // and those that are long behind the others.
-func ordered(list []types.Property) []types.Property {
+func byImportance(list []types.Property) []types.Property {
 	order := map[string]int{locationMember: -3, "kind": -2, "sku": -1, propertiesMember: 1}
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b types.Property) int { return order[a.Name] - order[b.Name] })
@@ -252,7 +252,7 @@ func (w *skeletonWriter) value(p types.Property) *yaml.Node {
 		if n.Kind == types.Object && len(n.Properties) == 0 {
 			return comment(flow(yaml.MappingNode), "a "+Kind(p))
 		}
-		return w.object(n, required)
+		return w.object(n, isRequired)
 	}
 	return comment(flow(yaml.MappingNode), Kind(p))
 }

@@ -27,7 +27,7 @@ var candidates = []string{
 // Go can read and that a short text matches, a text that matches it.
 func textFor(b *types.Bounds) string {
 	if b == nil || b.Pattern == "" {
-		return stretched(placeholder, b)
+		return resize(placeholder, b)
 	}
 	pattern, _ := regexp.Compile(b.Pattern)
 	for _, candidate := range candidates {
@@ -40,7 +40,7 @@ func textFor(b *types.Bounds) string {
 			return text
 		}
 	}
-	return stretched(placeholder, b)
+	return resize(placeholder, b)
 }
 
 // fits reports whether the length of a text is within bounds.
@@ -49,8 +49,8 @@ func fits(text string, b *types.Bounds) bool {
 	return (b.Min == nil || length >= *b.Min) && (b.Max == nil || length <= *b.Max)
 }
 
-// stretched returns a text of a length within bounds.
-func stretched(text string, b *types.Bounds) string {
+// resize returns a text of a length within bounds.
+func resize(text string, b *types.Bounds) string {
 	if b == nil {
 		return text
 	}
