@@ -9,6 +9,7 @@ import (
 
 	"github.com/armature-io/armature/activities/importing"
 	"github.com/armature-io/armature/activities/lookup"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/internal/audit"
@@ -29,10 +30,10 @@ type Dependencies struct {
 	Fleet    Fleet
 	Waker    Waker
 	Turns    Turns
-	Freezer  Freezer
-	Budgets  Budgets
+	Freezer  writing.Freezer
+	Budgets  writing.Budgets
 	Memory   MemoryReader
-	Attempts Attempts
+	Attempts writing.Attempts
 	// Signatures, if not nil, must accept what is written or deleted.
 	Signatures *signing.Verifier
 	// Audit, if not nil, is the audit trail of all writes.
@@ -91,7 +92,7 @@ type Options struct {
 	KeepUnregistered bool
 	// Records, unless nil, have the newest statement of each resource, also of deleted
 	// ones. A write whose statement is older is not sent.
-	Records Records
+	Records writing.Records
 	// ReadOnly makes every write a verdict: nothing is sent that could change Azure.
 	ReadOnly bool
 	// Rules, when set, returns the state of the worker's rules.

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/armature-io/armature/activities/contents"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/internal/audit"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
@@ -55,7 +56,7 @@ type refusalOf struct {
 	id         resource.ID
 	apiVersion string
 	generation int64
-	cause      *Cause
+	cause      *writing.Cause
 	verdict    resource.Verdict
 	// writes is set for a step that sends requests: what Azure refused is a refusal too.
 	writes bool
@@ -67,7 +68,7 @@ func refusedStep(args []any, result any) (refusalOf, bool) {
 	if len(args) != 1 {
 		return refusalOf{}, false
 	}
-	of := func(desired resource.Desired, generation int64, cause *Cause, verdict resource.Verdict, writes bool) (refusalOf, bool) {
+	of := func(desired resource.Desired, generation int64, cause *writing.Cause, verdict resource.Verdict, writes bool) (refusalOf, bool) {
 		return refusalOf{desired.ID, desired.APIVersion, generation, cause, verdict, writes}, true
 	}
 	switch in := args[0].(type) {
@@ -81,7 +82,7 @@ func refusedStep(args []any, result any) (refusalOf, bool) {
 		}
 	case contents.Request:
 		if r, ok := result.(CheckContentsResult); ok {
-			return of(resource.Desired{ID: in.ID, APIVersion: in.APIVersion}, 0, &Cause{By: in.By}, r.Verdict, false)
+			return of(resource.Desired{ID: in.ID, APIVersion: in.APIVersion}, 0, &writing.Cause{By: in.By}, r.Verdict, false)
 		}
 	case DeleteResourceInput:
 		if r, ok := result.(DeleteResourceResult); ok {
@@ -110,7 +111,7 @@ func (a *Activities) auditRefusal(ctx context.Context, args []any, result any) {
 	if !ok || !found.verdict.Stops() || !byAzure && !IsAudited(found.verdict.Reason) {
 		return
 	}
-	step := auditStep(ctx)
+	step := activityOf(ctx).AuditStep()
 	record := step.Record()
 	record.Key = audit.Key(string(audit.EventRefusal), step.WorkflowID, step.RunID, step.Activity,
 		strconv.FormatInt(found.generation, 10), string(found.verdict.Reason), found.verdict.RefusalDigest)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/internal/audit"
 	"github.com/armature-io/armature/resource"
@@ -123,7 +124,7 @@ func TestAuditLines(t *testing.T) {
 				w.sim.AddFault(*test.fault)
 			}
 			_, _ = run(w, w.acts.PutResource, PutResourceInput{
-				Desired: desired(t, thingText, `{"location":"westus2"}`), PassFacts: PassFacts{Generation: 7, Cause: &Cause{By: "ada@host", Reason: resource.ReasonNotFound, Differences: []resource.Difference{{Path: "properties.size", Desired: "2", Observed: "1"}}}}, Kind: PutCreation, ObservedAt: w.now(),
+				Desired: desired(t, thingText, `{"location":"westus2"}`), PassFacts: PassFacts{Generation: 7, Cause: &writing.Cause{By: "ada@host", Reason: resource.ReasonNotFound, Differences: []resource.Difference{{Path: "properties.size", Desired: "2", Observed: "1"}}}}, Kind: PutCreation, ObservedAt: w.now(),
 			})
 			lines := sink.records()
 			if len(lines) != 2 {
@@ -193,7 +194,7 @@ func TestRefusalIsOneEvent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	sink := w.audited(time.Minute)
-	in := PutResourceInput{Desired: desired(t, thingText, `{}`), PassFacts: PassFacts{Generation: 2, Cause: &Cause{By: "ada@host"}}}
+	in := PutResourceInput{Desired: desired(t, thingText, `{}`), PassFacts: PassFacts{Generation: 2, Cause: &writing.Cause{By: "ada@host"}}}
 	var verdict resource.Verdict
 	step := func(ctx context.Context, in PutResourceInput) (PutResourceResult, error) {
 		result := PutResourceResult{Verdict: verdict}

@@ -4,48 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"time"
 
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/resource"
-	"go.temporal.io/sdk/activity"
 )
-
-// Names of the budgets of the fleet; they live in histories.
-const (
-	PutBudget           = "put"
-	DisappearanceBudget = "disappearance"
-)
-
-// Expense asks a budget of the fleet for one PUT.
-type Expense struct {
-	// Budget is one of the names above, Limit the PUTs that it allows in an hour.
-	Budget string `json:"budget"`
-	Limit  int    `json:"limit"`
-	// ID is the resource, Token one reason to write it: an expense that was granted is
-	// granted again without a charge.
-	ID    resource.ID `json:"id"`
-	Token string      `json:"token"`
-	// With are the resources that contain this one. A PUT that was granted to one of
-	// them covers this one, too.
-	With []resource.ID `json:"with,omitempty"`
-}
-
-// Grant is the response to an expense.
-type Grant struct {
-	Granted bool `json:"granted"`
-	// Spent is the number of PUTs that the budget paid within the hour.
-	Spent int `json:"spent"`
-	// RetryAfter is the time until the budget allows a PUT again.
-	RetryAfter time.Duration `json:"retryAfter,omitempty"`
-}
-
-// Budgets keep what the workers of a fleet wrote without a user's request.
-type Budgets interface {
-	// Spend may be repeated with the same token.
-	Spend(ctx context.Context, expense Expense) (Grant, error)
-	// Spent returns the PUTs within the hour.
-	Spent(ctx context.Context, budget string) (int, error)
-}
 
 // checkBudgets returns the verdict that stops a PUT beyond one of the budgets, nil
 // within them. No budget limits what a user requested or approved.
@@ -54,14 +16,14 @@ func (p *put) checkBudgets(ctx context.Context) *resource.Verdict {
 		return nil
 	}
 	if !p.request.Object.Exists() && p.in.Kind.recreates() {
-		if stop := p.spend(ctx, DisappearanceBudget, p.options.DisappearanceBudget); stop != nil {
+		if stop := p.spend(ctx, writing.DisappearanceBudget, p.options.DisappearanceBudget); stop != nil {
 			return stop
 		}
 	}
 	if !p.in.Unrequested() || p.repeated {
 		return nil
 	}
-	return p.spend(ctx, PutBudget, p.options.PutBudget)
+	return p.spend(ctx, writing.PutBudget, p.options.PutBudget)
 }
 
 // spend asks one budget of the fleet; a limit of 0 is none.
@@ -69,10 +31,9 @@ func (p *put) spend(ctx context.Context, budget string, limit int) *resource.Ver
 	if limit <= 0 {
 		return nil
 	}
-	info := activity.GetInfo(ctx)
 	id := p.in.Desired.ID
-	expense := Expense{Budget: budget, Limit: limit, ID: id, Token: cmp.Or(p.in.Token, info.WorkflowExecution.RunID+"/"+info.ActivityID)}
-	if budget == DisappearanceBudget {
+	expense := writing.Expense{Budget: budget, Limit: limit, ID: id, Token: cmp.Or(p.in.Token, activityOf(ctx).Token())}
+	if budget == writing.DisappearanceBudget {
 		for owner := id.Owner(); !owner.IsZero() && !owner.IsContainer(); owner = owner.Owner() {
 			expense.With = append(expense.With, owner)
 		}
@@ -91,8 +52,8 @@ func (p *put) spend(ctx context.Context, budget string, limit int) *resource.Ver
 }
 
 // heldText says which budget holds a PUT, and what to do.
-func heldText(expense Expense) string {
-	if expense.Budget == DisappearanceBudget {
+func heldText(expense writing.Expense) string {
+	if expense.Budget == writing.DisappearanceBudget {
 		name := expense.ID.Short()
 		return fmt.Sprintf("disappearance-budget exhausted: within an hour %d resources that were deleted outside Armature were recreated, so this one waits. "+
 			"Check who deleted them; armature freeze stops the rest. It is recreated once the budget allows it; "+

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
@@ -20,7 +21,7 @@ type DeleteResourceInput struct {
 	PassFacts
 	// ETag is that of the read on which the decision is based, "" where it had none.
 	ETag string `json:"etag,omitempty"`
-	SignedDeletion
+	writing.SignedDeletion
 }
 
 // DeleteResourceResult is the outcome of the DELETE.
@@ -51,28 +52,26 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	if !isFirstAttempt(ctx) {
 		return DeleteResourceResult{Verdict: a.report("DeleteResource", deleteAgain(heartbeat.progress()))}, nil
 	}
-	stop := checkPolicy(in.Desired, "DELETE")
+	stop := writing.CheckPolicy(in.Desired, "DELETE")
 	if stop == nil {
 		stop = a.purger().Check(in.Desired)
 	}
 	if stop == nil {
-		stop = a.fences().checkDeletionSigned(ctx, in.Desired, in.SignedDeletion)
+		stop = a.checks().CheckDeletionSigned(ctx, in.Desired, in.SignedDeletion)
 	}
 	if stop == nil {
-		stop = a.fences().checkFreeze(ctx, in.Desired)
+		stop = a.checks().CheckFreeze(ctx, in.Desired)
 	}
 	if stop != nil {
 		return DeleteResourceResult{Verdict: a.report("DeleteResource", *stop), Unsent: isFirstAttempt(ctx)}, nil
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	requests = forWrites(requests, writeStep{
-		fences: a.fences(), desired: in.Desired, PassFacts: in.PassFacts, deletion: &in.SignedDeletion, progress: heartbeat.content,
-	})
+	requests = a.forWrites(requests, in.Desired, in.PassFacts, writing.Step{Deletion: &in.SignedDeletion, Progress: heartbeat.content})
 	request := a.request(in.Desired)
 	operation, refusal, err := a.deleteThrough(requests, request, in)
 	verdict, decided := extensions.VerdictOf(err)
-	if stop, refused := refusedWrite(err); refused {
+	if stop, blocked := writing.Blocked(err); blocked {
 		return DeleteResourceResult{Verdict: a.report("DeleteResource", stop), Unsent: !a.Registry.Deletes(in.Desired.ID.Type())}, nil
 	}
 	switch {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/resource"
@@ -238,8 +239,8 @@ func (a *Activities) checkGuards(ctx context.Context) []Finding {
 	return append(a.checkRules(),
 		access,
 		a.checkFence(ctx),
-		a.checkBudget(ctx, "put budget", PutBudget, a.options.PutBudget, "corrections", "check which resources drift (armature get; reason Held) before raising put-budget"),
-		a.checkBudget(ctx, "disappearance budget", DisappearanceBudget, a.options.DisappearanceBudget, "recreations",
+		a.checkBudget(ctx, "put budget", writing.PutBudget, a.options.PutBudget, "corrections", "check which resources drift (armature get; reason Held) before raising put-budget"),
+		a.checkBudget(ctx, "disappearance budget", writing.DisappearanceBudget, a.options.DisappearanceBudget, "recreations",
 			"check who deleted resources (armature get; reason Held); armature reconcile --recreate approves what is to be recreated"),
 		mask,
 	)
@@ -276,4 +277,20 @@ func (a *Activities) checkBudget(ctx context.Context, check, budget string, limi
 		finding.State, finding.Advice = FindingWarn, advice
 	}
 	return finding
+}
+
+// SignatureStatus is what a worker demands of signatures.
+type SignatureStatus struct {
+	// Required is set when nothing is written without one; else it is only logged.
+	Required bool `json:"required"`
+	// Keys are the IDs of the accepted public keys.
+	Keys []string `json:"keys"`
+}
+
+// signatureStatus returns nil for a worker that checks no signatures.
+func (a *Activities) signatureStatus() *SignatureStatus {
+	if a.Signatures == nil {
+		return nil
+	}
+	return &SignatureStatus{Required: !a.options.WarnOfSignatures, Keys: a.Signatures.KeyIDs()}
 }

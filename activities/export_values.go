@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/activities/exporting"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/temporal"
 )
@@ -48,16 +49,16 @@ func (a *Activities) ExportValues(ctx context.Context, in ExportValuesInput) (Ex
 	defer heartbeat.stop()
 	result := ExportValuesResult{Exports: knownExports(in.Desired.Exports, in.Known)}
 	if in.Newest > in.Generation {
-		result.Verdict = a.report("Export", superseded(supersededText(in.Newest, in.Generation)))
+		result.Verdict = a.report("Export", writing.Superseded(in.Newest, in.Generation))
 		return result, nil
 	}
-	if stop := checkPolicy(in.Desired, "write of a secret"); stop != nil {
+	if stop := writing.CheckPolicy(in.Desired, "write of a secret"); stop != nil {
 		result.Verdict = a.report("Export", *stop)
 		return result, nil
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	requests = forWrites(requests, writeStep{fences: a.fences(), desired: in.Desired, PassFacts: in.PassFacts, progress: heartbeat.content})
+	requests = a.forWrites(requests, in.Desired, in.PassFacts, writing.Step{Progress: heartbeat.content})
 	failures := &exportFailures{activities: a, desired: in.Desired, repeated: in.Repeated, last: heartbeat.progress().lastAnswer}
 	failures.count = func() int {
 		progress := exportProgress{lastAnswer: failures.last, TransientErrors: heartbeat.progress().TransientErrors + 1}
@@ -160,7 +161,7 @@ type exportFailures struct {
 // Request returns the verdict about a request that failed, or the error with which Temporal
 // retries a transient one.
 func (f *exportFailures) Request(ctx context.Context, err error, values []string) (*resource.Verdict, error) {
-	if stop, refused := refusedWrite(err); refused {
+	if stop, blocked := writing.Blocked(err); blocked {
 		return &stop, nil
 	}
 	read, _ := f.activities.secretValues(ctx, f.desired.SecretRefs)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities/exporting"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/resource"
 )
@@ -163,7 +164,7 @@ func TestExportStops(t *testing.T) {
 			change: func(_ *world, in *ExportValuesInput) { in.Desired.Policy = resource.PolicyObserve }},
 		"frozen": {reason: "a freeze stops writes", want: resource.ReasonFrozen, class: resource.RetrySlow, part: "INC-42",
 			change: func(w *world, in *ExportValuesInput) {
-				w.fleet.freeze, w.fleet.frozen = Freeze{Selector: "stack=prod", By: "ada@host", Reason: "INC-42", Since: w.now()}, true
+				w.fleet.freeze, w.fleet.frozen = writing.Freeze{Selector: "stack=prod", By: "ada@host", Reason: "INC-42", Since: w.now()}, true
 				in.Desired.Labels = map[string]string{"stack": "prod"}
 			}},
 		"read-only": {reason: "the worker writes nothing", want: resource.ReasonReadOnly, class: resource.RetryVerySlow, part: "read-only",

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -22,8 +23,8 @@ type fakeFleet struct {
 	err      error
 	// confirmed are the attempts that asked to write; confirm returns the answer to the
 	// n-th, the newest where it is nil.
-	confirmed []Attempt
-	confirm   func(n int) (Standing, error)
+	confirmed []writing.Attempt
+	confirm   func(n int) (writing.Standing, error)
 	// deleted, woken and notified record the requests.
 	deleted []resource.ID
 	// cascades are the cascades of the deletions, taken those that were taken back,
@@ -41,23 +42,23 @@ type fakeFleet struct {
 	// silent makes the queue of turns not answer.
 	silent bool
 	// freeze applies to resources with the label stack=prod while frozen is set.
-	freeze Freeze
+	freeze writing.Freeze
 	frozen bool
 	// budgets counts the PUTs that the budgets granted, by budget and token; spent are
 	// their times. It works like the workflow of the budgets.
 	budgets map[string]bool
 	spent   map[string][]time.Time
-	asked   []Expense
+	asked   []writing.Expense
 	// budgetErr is the error of the budgets.
 	budgetErr error
 }
 
 // Spend grants a PUT within the limit of an hour.
-func (w *world) Spend(_ context.Context, expense Expense) (Grant, error) {
+func (w *world) Spend(_ context.Context, expense writing.Expense) (writing.Grant, error) {
 	w.fleet.mu.Lock()
 	defer w.fleet.mu.Unlock()
 	if w.fleet.budgetErr != nil {
-		return Grant{}, w.fleet.budgetErr
+		return writing.Grant{}, w.fleet.budgetErr
 	}
 	if w.fleet.budgets == nil {
 		w.fleet.budgets, w.fleet.spent = map[string]bool{}, map[string][]time.Time{}
@@ -68,13 +69,13 @@ func (w *world) Spend(_ context.Context, expense Expense) (Grant, error) {
 	switch {
 	case w.fleet.budgets[token]:
 	case len(spent) >= expense.Limit:
-		return Grant{Spent: len(spent), RetryAfter: time.Hour - w.now().Sub(spent[0])}, nil
+		return writing.Grant{Spent: len(spent), RetryAfter: time.Hour - w.now().Sub(spent[0])}, nil
 	default:
 		spent = append(spent, w.now())
 		w.fleet.budgets[token] = true
 	}
 	w.fleet.spent[expense.Budget] = spent
-	return Grant{Granted: true, Spent: len(spent)}, nil
+	return writing.Grant{Granted: true, Spent: len(spent)}, nil
 }
 
 func (w *world) Spent(_ context.Context, budget string) (int, error) {
@@ -150,21 +151,21 @@ func (w *world) manages(text string, managed Managed) {
 
 // writes returns a context in which the client may write outside of an activity.
 func (w *world) writes(ctx context.Context) context.Context {
-	return withWriteStep(ctx, writeStep{fences: w.acts.fences(), progress: func() any { return nil }})
+	return writing.WithStep(ctx, writing.Step{Checks: w.acts.checks(), Progress: func() any { return nil }})
 }
 
 // Confirm reports what the test set, and stores the heartbeat.
-func (w *world) Confirm(_ context.Context, attempt Attempt) (Standing, error) {
+func (w *world) Confirm(_ context.Context, attempt writing.Attempt) (writing.Standing, error) {
 	w.fleet.mu.Lock()
 	defer w.fleet.mu.Unlock()
 	w.fleet.confirmed = append(w.fleet.confirmed, attempt)
 	if w.fleet.confirm != nil {
 		return w.fleet.confirm(len(w.fleet.confirmed))
 	}
-	return Standing{}, nil
+	return writing.Standing{}, nil
 }
 
-func (w *world) Frozen(_ context.Context, labels map[string]string) (Freeze, bool, error) {
+func (w *world) Frozen(_ context.Context, labels map[string]string) (writing.Freeze, bool, error) {
 	return w.fleet.freeze, w.fleet.frozen && labels["stack"] == "prod", w.fleet.err
 }
 

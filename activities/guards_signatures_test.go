@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/internal/signing"
 	"github.com/armature-io/armature/resource"
 )
@@ -143,7 +144,7 @@ func TestGuardSignedDeletion(t *testing.T) {
 			}
 			if c.why != "" {
 				want(t, got.Verdict, resource.ActionBlock, c.why, resource.RetrySlow, "nothing is written")
-				purged, err := run(w, w.acts.PurgeResource, PurgeResourceInput{Desired: in.Desired, SignedDeletion: SignedDeletion{Order: in.Order}})
+				purged, err := run(w, w.acts.PurgeResource, PurgeResourceInput{Desired: in.Desired, SignedDeletion: writing.SignedDeletion{Order: in.Order}})
 				must(t, err)
 				want(t, purged.Verdict, resource.ActionBlock, c.why, resource.RetrySlow)
 			}
@@ -162,16 +163,16 @@ func TestGuardSignaturesOfExtensions(t *testing.T) {
 	signer := signatures(w)
 	d := desired(t, thingText, thingBody)
 	post := func(d resource.Desired) error {
-		ctx := withWriteStep(context.Background(), writeStep{fences: w.acts.fences(), desired: d, progress: func() any { return nil }})
+		ctx := writing.WithStep(context.Background(), writing.Step{Checks: w.acts.checks(), Desired: d, Progress: func() any { return nil }})
 		_, err := w.acts.Client.Post(ctx, d.ID, "sync", d.APIVersion, nil)
 		return err
 	}
-	if verdict, ok := refusedWrite(post(d)); !ok || verdict.Reason != resource.ReasonSignatureMissing {
+	if verdict, blocked := writing.Blocked(post(d)); !blocked || verdict.Reason != resource.ReasonSignatureMissing {
 		t.Errorf("a POST on behalf of an unsigned spec: %+v", verdict)
 	}
 	signed, err := signer.Spec(d)
 	must(t, err)
-	if verdict, ok := refusedWrite(post(signed)); ok {
+	if verdict, blocked := writing.Blocked(post(signed)); blocked {
 		t.Errorf("a POST on behalf of a signed spec: %+v", verdict)
 	}
 	w.sim.SetProvider("Contoso.Things", "NotRegistered")

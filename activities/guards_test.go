@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
 )
@@ -29,7 +30,7 @@ func TestGuardFrozen(t *testing.T) {
 	})
 	w.put(thingText, thingBody)
 	w.fleet.frozen = true
-	w.fleet.freeze = Freeze{Selector: "stack=prod", By: "ada@host", Reason: "INC-42", Since: w.now()}
+	w.fleet.freeze = writing.Freeze{Selector: "stack=prod", By: "ada@host", Reason: "INC-42", Since: w.now()}
 	d := desired(t, thingText, `{"location":"westus2","tags":{"a":"1"}}`)
 	d.Labels = map[string]string{"stack": "prod"}
 	put, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now()})

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
@@ -15,7 +16,7 @@ import (
 
 var _ extensions.ARMClient = (*linkClient)(nil)
 
-// linkClient is the ARMClient of the links of one step. What it writes passes MayWrite like
+// linkClient is the ARMClient of the links of one step. What it writes passes writing.MayWrite like
 // every write of the step, with the fences for writes of links on top, and goes under the
 // ETag that the step has read.
 type linkClient struct {
@@ -27,24 +28,6 @@ type linkClient struct {
 
 // absentETag marks a resource that the step found absent. ARM sends no such ETag.
 const absentETag = "absent"
-
-// linkWrite is a write that a link requested.
-type linkWrite struct {
-	id     resource.ID
-	method string
-}
-
-// withLinkWrite returns the context of a write that a link requested in a step that may
-// write.
-func withLinkWrite(ctx context.Context, write linkWrite) context.Context {
-	step := writeStepOf(ctx)
-	if step == nil {
-		return ctx
-	}
-	changed := *step
-	changed.link = &write
-	return withWriteStep(ctx, changed)
-}
 
 // Get reads a resource and remembers its ETag for a write of the step.
 func (c *linkClient) Get(ctx context.Context, id resource.ID, apiVersion string) (arm.Response, error) {
@@ -71,19 +54,19 @@ func (c *linkClient) Find(ctx context.Context, id resource.ID, collection, apiVe
 
 // Post calls an action.
 func (c *linkClient) Post(ctx context.Context, id resource.ID, action, apiVersion string, body []byte) (arm.Operation, error) {
-	return c.reader.client.Post(withLinkWrite(ctx, linkWrite{id, http.MethodPost}), id, action, apiVersion, body)
+	return c.reader.client.Post(writing.WithLink(ctx, writing.Link{ID: id, Method: http.MethodPost}), id, action, apiVersion, body)
 }
 
 // Put writes another resource.
 func (c *linkClient) Put(ctx context.Context, id resource.ID, apiVersion string, body []byte, options arm.PutOptions) (arm.Operation, error) {
-	return c.write(ctx, linkWrite{id, http.MethodPut}, apiVersion, options, func(ctx context.Context, options arm.PutOptions) (arm.Operation, error) {
+	return c.write(ctx, writing.Link{ID: id, Method: http.MethodPut}, apiVersion, options, func(ctx context.Context, options arm.PutOptions) (arm.Operation, error) {
 		return c.reader.client.Put(ctx, id, apiVersion, body, options)
 	})
 }
 
 // Patch changes members of another resource.
 func (c *linkClient) Patch(ctx context.Context, id resource.ID, apiVersion string, body []byte, options arm.PutOptions) (arm.Operation, error) {
-	return c.write(ctx, linkWrite{id, http.MethodPatch}, apiVersion, options, func(ctx context.Context, options arm.PutOptions) (arm.Operation, error) {
+	return c.write(ctx, writing.Link{ID: id, Method: http.MethodPatch}, apiVersion, options, func(ctx context.Context, options arm.PutOptions) (arm.Operation, error) {
 		options.IfNoneMatch = ""
 		return c.reader.client.Patch(ctx, id, apiVersion, body, options)
 	})
@@ -91,7 +74,7 @@ func (c *linkClient) Patch(ctx context.Context, id resource.ID, apiVersion strin
 
 // Delete deletes another resource.
 func (c *linkClient) Delete(ctx context.Context, id resource.ID, apiVersion string) (arm.Operation, error) {
-	return c.write(ctx, linkWrite{id, http.MethodDelete}, apiVersion, arm.PutOptions{}, func(ctx context.Context, options arm.PutOptions) (arm.Operation, error) {
+	return c.write(ctx, writing.Link{ID: id, Method: http.MethodDelete}, apiVersion, arm.PutOptions{}, func(ctx context.Context, options arm.PutOptions) (arm.Operation, error) {
 		return c.reader.client.Delete(ctx, id, apiVersion, arm.DeleteOptions{IfMatch: options.IfMatch})
 	})
 }
@@ -100,10 +83,10 @@ func (c *linkClient) Delete(ctx context.Context, id resource.ID, apiVersion stri
 // that it makes. Where ARM refuses an ETag that the resource still has, the service does not
 // honour it, and the write is sent without one, once.
 func (c *linkClient) write(
-	ctx context.Context, write linkWrite, apiVersion string, options arm.PutOptions,
+	ctx context.Context, write writing.Link, apiVersion string, options arm.PutOptions,
 	send func(context.Context, arm.PutOptions) (arm.Operation, error),
 ) (arm.Operation, error) {
-	ctx = withLinkWrite(ctx, write)
+	ctx = writing.WithLink(ctx, write)
 	if err := c.checkStep(ctx, write); err != nil {
 		return arm.Operation{}, err
 	}
@@ -115,43 +98,43 @@ func (c *linkClient) write(
 	}
 	operation, err := send(ctx, options)
 	if own && options.IfMatch != "" && hasStatus(err, http.StatusPreconditionFailed) {
-		if now, read := c.reader.client.Get(ctx, write.id, apiVersion); read == nil && now.ETag == options.IfMatch {
-			c.reader.etags.noteIgnoredETags(etagMethod(write.method), write.id.Type())
+		if now, read := c.reader.client.Get(ctx, write.ID, apiVersion); read == nil && now.ETag == options.IfMatch {
+			c.reader.etags.noteIgnoredETags(etagMethod(write.Method), write.ID.Type())
 			operation, err = send(ctx, arm.PutOptions{})
 		}
 	}
-	c.forgetETag(write.id)
-	c.reader.lookup.Drop(ctx, write.id, apiVersion)
-	if _, refused := refusedWrite(err); !refused {
+	c.forgetETag(write.ID)
+	c.reader.lookup.Drop(ctx, write.ID, apiVersion)
+	if _, blocked := writing.Blocked(err); !blocked {
 		c.record(ctx, write, operation, err)
 	}
 	return operation, err
 }
 
-// checkStep refuses early, with the reason, what MayWrite refuses in steps that write nothing.
-func (c *linkClient) checkStep(ctx context.Context, write linkWrite) error {
-	if writeStepOf(ctx) != nil {
+// checkStep refuses early, with the reason, what MayWrite blocks in steps that write nothing.
+func (c *linkClient) checkStep(ctx context.Context, write writing.Link) error {
+	if writing.IsAllowed(ctx) {
 		return nil
 	}
 	return extensions.NotYet(fmt.Sprintf("an extension would send a %s of %s; a plan, an import and an owner check send nothing that writes",
-		write.method, write.id.Short()), extensions.WithReason(resource.ReasonCheckFailed))
+		write.Method, write.ID.Short()), extensions.WithReason(resource.ReasonCheckFailed))
 }
 
 // addCondition states what the write rests on: the ETag of the last read, or the absence of
 // the resource.
-func (c *linkClient) addCondition(ctx context.Context, write linkWrite, apiVersion string, options *arm.PutOptions) error {
-	etag, known := c.etag(write.id)
+func (c *linkClient) addCondition(ctx context.Context, write writing.Link, apiVersion string, options *arm.PutOptions) error {
+	etag, known := c.etag(write.ID)
 	if !known {
-		if _, err := c.Get(ctx, write.id, apiVersion); err != nil && !arm.IsAbsent(err) {
-			return fmt.Errorf("read %s before the %s: %w", write.id.Short(), write.method, err)
+		if _, err := c.Get(ctx, write.ID, apiVersion); err != nil && !arm.IsAbsent(err) {
+			return fmt.Errorf("read %s before the %s: %w", write.ID.Short(), write.Method, err)
 		}
-		etag, _ = c.etag(write.id)
+		etag, _ = c.etag(write.ID)
 	}
 	switch {
-	case c.reader.etags.ignoresETags(etagMethod(write.method), write.id.Type()):
+	case c.reader.etags.ignoresETags(etagMethod(write.Method), write.ID.Type()):
 	case etag != absentETag:
 		options.IfMatch = etag
-	case write.method == http.MethodPut:
+	case write.Method == http.MethodPut:
 		options.IfNoneMatch = "*"
 	}
 	return nil
@@ -193,20 +176,20 @@ func (c *linkClient) forgetETag(id resource.ID) {
 
 // record logs a write and keeps it for the verdict, which is in the history. Without an answer
 // of ARM it may have been accepted.
-func (c *linkClient) record(ctx context.Context, write linkWrite, operation arm.Operation, err error) {
-	text := fmt.Sprintf("%s of %s: %d", write.method, write.id.Short(), operation.Status)
+func (c *linkClient) record(ctx context.Context, write writing.Link, operation arm.Operation, err error) {
+	text := fmt.Sprintf("%s of %s: %d", write.Method, write.ID.Short(), operation.Status)
 	failure, answered := errors.AsType[*arm.Error](err)
 	switch {
 	case answered:
-		text = fmt.Sprintf("%s of %s: %d %s", write.method, write.id.Short(), failure.Status, failure.Code)
+		text = fmt.Sprintf("%s of %s: %d %s", write.Method, write.ID.Short(), failure.Status, failure.Code)
 	case err != nil:
-		text = fmt.Sprintf("%s of %s: no answer, it may have been accepted", write.method, write.id.Short())
+		text = fmt.Sprintf("%s of %s: no answer, it may have been accepted", write.Method, write.ID.Short())
 	}
 	if operation.RequestID != "" {
 		text += " (ARM request ID " + operation.RequestID + ")"
 	}
-	c.reader.log.InfoContext(ctx, "an extension wrote another resource", "id", c.desired.ID.String(), "other", write.id.String(),
-		"method", write.method, "status", operation.Status, "requestID", operation.RequestID, "error", err)
+	c.reader.log.InfoContext(ctx, "an extension wrote another resource", "id", c.desired.ID.String(), "other", write.ID.String(),
+		"method", write.Method, "status", operation.Status, "requestID", operation.RequestID, "error", err)
 	c.reader.mu.Lock()
 	defer c.reader.mu.Unlock()
 	c.reader.writes = append(c.reader.writes, text)

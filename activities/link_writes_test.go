@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/extensions"
@@ -261,13 +262,13 @@ func TestGuardLinkWrites(t *testing.T) {
 		"readOnlyClient": {reason: "past the steps", setup: func(s *setup) { s.client = func(o *arm.Options) { o.ReadOnly = true } },
 			part: "read-only"},
 		"over": {reason: "another attempt has begun", given: func(lw *linkWorld) {
-			lw.fleet.confirm = func(int) (Standing, error) { return Standing{Over: "another attempt has begun"}, nil }
+			lw.fleet.confirm = func(int) (writing.Standing, error) { return writing.Standing{Over: "another attempt has begun"}, nil }
 		}, why: resource.ReasonSuperseded, part: "another attempt"},
 		"newer": {reason: "a newer spec was applied", given: func(lw *linkWorld) {
-			lw.fleet.confirm = func(int) (Standing, error) { return Standing{Generation: 4}, nil }
+			lw.fleet.confirm = func(int) (writing.Standing, error) { return writing.Standing{Generation: 4}, nil }
 		}, why: resource.ReasonSuperseded, part: "generation 4"},
 		"silent": {reason: "Temporal does not answer", given: func(lw *linkWorld) {
-			lw.fleet.confirm = func(int) (Standing, error) { return Standing{}, errors.New("cut") }
+			lw.fleet.confirm = func(int) (writing.Standing, error) { return writing.Standing{}, errors.New("cut") }
 		}, why: resource.ReasonCheckFailed, part: "cannot confirm"},
 		"unsigned": {reason: "the spec is not signed", given: func(lw *linkWorld) { signatures(lw.world) }, why: resource.ReasonSignatureMissing, part: "nothing is written"},
 		"own":      {reason: "the pass writes the resource itself", given: func(lw *linkWorld) { lw.link.id = lw.spec.ID }, why: resource.ReasonProtected, part: "other resources only"},
@@ -333,10 +334,10 @@ func TestGuardLinkWritesOfReaders(t *testing.T) {
 	// A check that began long ago: the server may start another workflow task.
 	lw = newLinkWorld(t, atPreCheck, http.MethodPut)
 	started := lw.now()
-	lw.advance(maxTaskAge + time.Second)
+	lw.advance(7 * time.Second)
 	got = local(lw.world, lw.acts.PreCheck, PreCheckInput{Desired: lw.spec, Observed: []byte(thingBody), Now: started}).Verdict
 	if len(lw.written()) > 0 || got.Reason != resource.ReasonSuperseded {
-		t.Errorf("a check of %s ago: %+v", maxTaskAge, got)
+		t.Errorf("a check of 7 s ago: %+v", got)
 	}
 	// A managed resource is deleted by its own workflow.
 	lw = newLinkWorld(t, atPreCheck, http.MethodDelete)

@@ -1,6 +1,10 @@
 package activities
 
-import "time"
+import (
+	"time"
+
+	"github.com/armature-io/armature/activities/writing"
+)
 
 // PassFacts are the facts of a pass that several of its steps need. A workflow builds them in
 // one place and embeds them in the inputs of the steps. The zero value knows nothing.
@@ -15,12 +19,7 @@ type PassFacts struct {
 	Repeated Repeated `json:"repeated,omitzero"`
 	Mandate
 	// Cause is the reason of the writes. Workers with an audit trail get it.
-	Cause *Cause `json:"cause,omitempty"`
-}
-
-// statement returns what the user stated last, as the generation fence records it.
-func (f PassFacts) statement(deleted bool) Statement {
-	return statementOf(f.Generation, f.StatedAt, deleted)
+	Cause *writing.Cause `json:"cause,omitempty"`
 }
 
 // Mandate is who wants a pass to write, and what they approved. The zero value is a spec that

@@ -263,7 +263,7 @@ func (p *planning) writeHold(ctx context.Context) string {
 	if p.memory.Paused {
 		return "it is paused: no pass starts until armature resume"
 	}
-	if stop := p.fences().checkFreeze(ctx, p.in.Desired); stop != nil {
+	if stop := p.checks().CheckFreeze(ctx, p.in.Desired); stop != nil {
 		return stop.Message
 	}
 	return ""

@@ -9,6 +9,7 @@ import (
 
 	"github.com/armature-io/armature/activities/exporting"
 	"github.com/armature-io/armature/activities/lookup"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
@@ -59,7 +60,7 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 	ctx, cancel := context.WithTimeout(withRunID(ctx), lookup.Timeout)
 	defer cancel()
 	facts := in.shared()
-	ctx = forWrites(ctx, writeStep{fences: a.fences(), desired: in.Desired, PassFacts: facts, taskStarted: in.Now})
+	ctx = a.forWrites(ctx, in.Desired, facts, writing.Step{TaskStarted: in.Now})
 	a.noteChanges(in.Changes)
 	defer a.bodies.Drop(in.Desired.Body, in.Observed)
 	request, stop := a.requestWithOwner(ctx, in.Desired, facts, in.Observed, in.Memory)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities/lookup"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
@@ -62,7 +63,7 @@ func (a *Activities) PreCheck(ctx context.Context, in PreCheckInput) (PreCheckRe
 	ctx = a.atServerTime(withCredential(ctx, in.Desired.Credential, in.Desired.ID), in.Now)
 	ctx, cancel := context.WithTimeout(withRunID(ctx), lookup.Timeout)
 	defer cancel()
-	ctx = forWrites(ctx, writeStep{fences: a.fences(), desired: in.Desired, PassFacts: in.PassFacts, taskStarted: in.Now})
+	ctx = a.forWrites(ctx, in.Desired, in.PassFacts, writing.Step{TaskStarted: in.Now})
 	facts := in.PassFacts
 	in.PassFacts = facts.shared()
 	result, wrote := a.preCheck(ctx, in)

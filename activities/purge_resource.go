@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities/purge"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -12,7 +13,7 @@ import (
 type PurgeResourceInput struct {
 	Desired resource.Desired `json:"desired"`
 	PassFacts
-	SignedDeletion
+	writing.SignedDeletion
 	// Since is when the resource was first absent, Sent is set once ARM accepted the
 	// purge.
 	Since time.Time `json:"since,omitzero"`
@@ -38,25 +39,23 @@ func (a *Activities) PurgeResource(ctx context.Context, in PurgeResourceInput) (
 	if err := checkWorkerStop(ctx); err != nil {
 		return PurgeResourceResult{}, err
 	}
-	stop := checkPolicy(in.Desired, "DELETE")
+	stop := writing.CheckPolicy(in.Desired, "DELETE")
 	if stop == nil {
-		stop = a.fences().checkDeletionSigned(ctx, in.Desired, in.SignedDeletion)
+		stop = a.checks().CheckDeletionSigned(ctx, in.Desired, in.SignedDeletion)
 	}
 	if stop == nil {
-		stop = a.fences().checkFreeze(ctx, in.Desired)
+		stop = a.checks().CheckFreeze(ctx, in.Desired)
 	}
 	if stop != nil {
 		return PurgeResourceResult{Verdict: a.report("PurgeResource", *stop)}, nil
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	requests = forWrites(requests, writeStep{
-		fences: a.fences(), desired: in.Desired, PassFacts: in.PassFacts, deletion: &in.SignedDeletion, progress: heartbeat.content,
-	})
+	requests = a.forWrites(requests, in.Desired, in.PassFacts, writing.Step{Deletion: &in.SignedDeletion, Progress: heartbeat.content})
 	result := PurgeResourceResult{}
 	var err error
 	result.Verdict, result.Sent, err = a.purger().Send(requests, in.Desired, purge.Progress{Sent: in.Sent, AbsentFor: a.now(ctx).Sub(in.Since)})
-	if stop, refused := refusedWrite(err); refused {
+	if stop, blocked := writing.Blocked(err); blocked {
 		return PurgeResourceResult{Verdict: a.report("PurgeResource", stop)}, nil
 	}
 	if err != nil {

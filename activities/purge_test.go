@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/resource"
@@ -85,7 +86,7 @@ func TestGuardPurge(t *testing.T) {
 		"frozen": {
 			reason: "a freeze stops every write", change: func(w *world, d *resource.Desired) {
 				d.Labels = map[string]string{"stack": "prod"}
-				w.fleet.freeze, w.fleet.frozen = Freeze{Selector: "stack=prod", By: "ada@host", Since: w.now()}, true
+				w.fleet.freeze, w.fleet.frozen = writing.Freeze{Selector: "stack=prod", By: "ada@host", Since: w.now()}, true
 			},
 			action: resource.ActionBlock, part: "froze",
 		},

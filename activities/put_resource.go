@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/extensions"
@@ -191,20 +192,20 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutR
 	defer heartbeat.stop()
 	a.noteChanges(in.Changes)
 	p := &put{Activities: a, in: in, now: func() time.Time { return a.now(ctx) }, putAttempt: putAttempt{heartbeat: heartbeat, attempt: attemptNumber(ctx)}}
-	if stop := checkPolicy(in.Desired, "PUT"); stop != nil {
+	if stop := writing.CheckPolicy(in.Desired, "PUT"); stop != nil {
 		return *p.stop(*stop), nil
 	}
-	if stop := a.fences().checkSigned(ctx, in.Desired); stop != nil {
+	if stop := a.checks().CheckSigned(ctx, in.Desired); stop != nil {
 		return *p.stop(*stop), nil
 	}
 	p.maySent = p.attempt-1 > heartbeat.progress().Unsent
 	p.repeated = in.MaySent || p.maySent
 	if in.Newest > in.Generation {
-		return *p.stopUnsent(superseded(supersededText(in.Newest, in.Generation)), p.repeated), nil
+		return *p.stopUnsent(writing.Superseded(in.Newest, in.Generation), p.repeated), nil
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	requests = forWrites(requests, writeStep{fences: a.fences(), desired: in.Desired, PassFacts: in.PassFacts, progress: heartbeat.content})
+	requests = a.forWrites(requests, in.Desired, in.PassFacts, writing.Step{Progress: heartbeat.content})
 	var stop *resource.Verdict
 	if p.request, stop = a.requestWithBodies(requests, drift.Decode, in.Desired, in.shared(), nil, in.Memory); stop != nil {
 		return *p.stop(*stop), nil

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"reflect"
 
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
@@ -16,7 +17,7 @@ import (
 
 // writeHold returns the verdict that stops this PUT, nil where none does.
 func (p *put) writeHold(ctx context.Context) *resource.Verdict {
-	if stop := p.fences().checkFreeze(ctx, p.in.Desired); stop != nil {
+	if stop := p.checks().CheckFreeze(ctx, p.in.Desired); stop != nil {
 		return stop
 	}
 	return p.checkBudgets(ctx)
@@ -62,7 +63,7 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 		write, method = p.Client.Patch, http.MethodPatch
 	}
 	operation, err := write(ctx, p.in.Desired.ID, p.in.Desired.APIVersion, payload, options)
-	if stop, refused := refusedWrite(err); refused {
+	if stop, blocked := writing.Blocked(err); blocked {
 		return *p.stopUnsent(stop, p.maySent), nil
 	}
 	if p.hasNoPut(err) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/internal/audit"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
@@ -49,7 +50,7 @@ func (a *Activities) RecordRequests(ctx context.Context, in RecordRequestsInput)
 	if !a.Audit.IsOn() {
 		return result, nil
 	}
-	step := auditStep(ctx)
+	step := activityOf(ctx).AuditStep()
 	for i, request := range in.Requests {
 		if err := a.Audit.Write(ctx, a.requestRecord(step, in.Desired, request)); err != nil {
 			if i == 0 {
@@ -79,7 +80,7 @@ func (a *Activities) requestRecord(step audit.Step, desired *resource.Desired, r
 	}
 	record.ID, record.Type, record.APIVersion = desired.ID.String(), desired.ID.Type(), desired.APIVersion
 	if key := a.requestKey(*desired, request); key != "" {
-		record.By = signedBy(key, request.By)
+		record.By = writing.SignedBy(key, request.By)
 	}
 	return record
 }
@@ -90,10 +91,10 @@ func (a *Activities) requestKey(desired resource.Desired, request UserRequest) s
 	switch request.Event {
 	case audit.EventApply:
 		if request.Generation > 0 {
-			return a.fences().specKey(desired)
+			return a.checks().SpecKey(desired)
 		}
 	case audit.EventDelete, audit.EventApproval:
-		return a.fences().orderKey(desired, SignedDeletion{Order: request.Order})
+		return a.checks().OrderKey(desired, writing.SignedDeletion{Order: request.Order})
 	}
 	return ""
 }

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/resource"
 )
@@ -68,11 +69,9 @@ func (a *Activities) RegisterProvider(ctx context.Context, in RegisterProviderIn
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	requests = forWrites(requests, writeStep{
-		fences: a.fences(), desired: resource.Desired{ID: in.ID}, PassFacts: PassFacts{Cause: in.Cause}, noResource: true, progress: heartbeat.content,
-	})
+	requests = a.forWrites(requests, resource.Desired{ID: in.ID}, PassFacts{Cause: in.Cause}, writing.Step{NoResource: true, Progress: heartbeat.content})
 	found, err := a.register(requests, in)
-	if stop, refused := refusedWrite(err); refused {
+	if stop, blocked := writing.Blocked(err); blocked {
 		return RegisterProviderResult{Verdict: a.report("RegisterProvider", stop)}, nil
 	}
 	if err == nil {

@@ -19,6 +19,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
 
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/extensions"
@@ -107,7 +108,7 @@ func newWorld(t *testing.T, change ...func(*setup)) *world {
 		must(t, err)
 		connections[name] = arm.Connection{Options: arm.Options{Cloud: at}}
 	}
-	connect := arm.Options{Cloud: cloud, Clock: w.now, Connections: connections, MayWrite: MayWrite, Journal: JournalWrite}
+	connect := arm.Options{Cloud: cloud, Clock: w.now, Connections: connections, MayWrite: writing.MayWrite, Journal: writing.Journal}
 	if s.client != nil {
 		s.client(&connect)
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/activity"
@@ -21,9 +21,9 @@ const confirmTimeout = 5 * time.Second
 // both. A step that another workflow than the one of the resource runs may write nothing:
 // policy, freeze and everything else that the resource's own workflow checks would not
 // apply.
-func (f *Fleet) Confirm(ctx context.Context, attempt activities.Attempt) (activities.Standing, error) {
+func (f *Fleet) Confirm(ctx context.Context, attempt writing.Attempt) (writing.Standing, error) {
 	if attempt.WorkflowID != attempt.Resource.WorkflowID() {
-		return activities.Standing{Over: "the step is not run by the workflow of " + attempt.Resource.Short()}, nil
+		return writing.Standing{Over: "the step is not run by the workflow of " + attempt.Resource.Short()}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, confirmTimeout)
 	defer cancel()
@@ -33,15 +33,15 @@ func (f *Fleet) Confirm(ctx context.Context, attempt activities.Attempt) (activi
 	beatErr := <-beat
 	switch over := endOf(beatErr); {
 	case over != "":
-		return activities.Standing{Over: over}, nil
+		return writing.Standing{Over: over}, nil
 	case beatErr != nil:
-		return activities.Standing{}, fmt.Errorf("send a heartbeat: %w", beatErr)
+		return writing.Standing{}, fmt.Errorf("send a heartbeat: %w", beatErr)
 	}
 	return standing, err
 }
 
 // heartbeat records a heartbeat; a local activity has none.
-func (f *Fleet) heartbeat(ctx context.Context, attempt activities.Attempt) error {
+func (f *Fleet) heartbeat(ctx context.Context, attempt writing.Attempt) error {
 	if attempt.TaskToken == nil {
 		return nil
 	}
@@ -65,28 +65,28 @@ func endOf(err error) string {
 }
 
 // describeRun returns whether the run still runs, and the newest generation in its memo.
-func (f *Fleet) describeRun(ctx context.Context, attempt activities.Attempt) (activities.Standing, error) {
+func (f *Fleet) describeRun(ctx context.Context, attempt writing.Attempt) (writing.Standing, error) {
 	described, err := f.temporal.DescribeWorkflowExecution(ctx, attempt.WorkflowID, attempt.RunID)
 	switch {
 	case isNotFound(err):
-		return activities.Standing{Over: "the workflow has ended"}, nil
+		return writing.Standing{Over: "the workflow has ended"}, nil
 	case err != nil:
-		return activities.Standing{}, fmt.Errorf("describe the workflow: %w", err)
+		return writing.Standing{}, fmt.Errorf("describe the workflow: %w", err)
 	}
 	info := described.GetWorkflowExecutionInfo()
 	if info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
-		return activities.Standing{Over: "the workflow has ended"}, nil
+		return writing.Standing{Over: "the workflow has ended"}, nil
 	}
 	// The time of the workflow advances with each check of a task, so a task that began later
 	// is another one.
 	if started := described.GetPendingWorkflowTask().GetStartedTime(); !attempt.TaskStarted.IsZero() &&
 		(started == nil || started.AsTime().Truncate(time.Millisecond).After(attempt.TaskStarted)) {
-		return activities.Standing{Over: "the workflow task of this check is over"}, nil
+		return writing.Standing{Over: "the workflow task of this check is over"}, nil
 	}
-	var standing activities.Standing
+	var standing writing.Standing
 	if memo := info.GetMemo().GetFields()[workflows.MemoGeneration]; memo != nil {
 		if err := f.options.Converters.Data.FromPayload(memo, &standing.Generation); err != nil {
-			return activities.Standing{}, fmt.Errorf("decode the newest generation: %w", err)
+			return writing.Standing{}, fmt.Errorf("decode the newest generation: %w", err)
 		}
 	}
 	return standing, nil

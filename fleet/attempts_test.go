@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
@@ -79,7 +79,7 @@ func TestConfirm(t *testing.T) {
 			if c.change != nil {
 				c.change(s)
 			}
-			attempt := activities.Attempt{WorkflowID: id, RunID: "run", Resource: parse(t, database(1)), TaskToken: []byte("token"), Progress: map[string]int{"transientErrors": 1}}
+			attempt := writing.Attempt{WorkflowID: id, RunID: "run", Resource: parse(t, database(1)), TaskToken: []byte("token"), Progress: map[string]int{"transientErrors": 1}}
 			if c.local {
 				attempt.TaskToken = nil
 			}

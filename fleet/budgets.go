@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
@@ -33,20 +33,20 @@ type budgets struct {
 // refusal is what a request got that was not granted.
 type refusal struct {
 	at    time.Time
-	grant activities.Grant
+	grant writing.Grant
 	err   error
 }
 
 // Spend asks the workflow of the budgets. A refusal applies to further requests of this
 // worker for 30 s at most; where Temporal does not respond, Spend fails.
-func (f *Fleet) Spend(ctx context.Context, expense activities.Expense) (activities.Grant, error) {
+func (f *Fleet) Spend(ctx context.Context, expense writing.Expense) (writing.Grant, error) {
 	ctx, cancel := context.WithTimeout(ctx, budgetTimeout)
 	defer cancel()
 	select {
 	case f.budgets.turn <- struct{}{}:
 		defer func() { <-f.budgets.turn }()
 	case <-ctx.Done():
-		return activities.Grant{}, fmt.Errorf("wait for the %s-budget: %w", expense.Budget, ctx.Err())
+		return writing.Grant{}, fmt.Errorf("wait for the %s-budget: %w", expense.Budget, ctx.Err())
 	}
 	if last, known := f.budgets.refusals[expense.Budget]; known {
 		if grant, err, valid := last.answer(time.Now()); valid {
@@ -65,10 +65,10 @@ func (f *Fleet) Spend(ctx context.Context, expense activities.Expense) (activiti
 }
 
 // answer returns what the refusal means at a later time, and whether it still counts.
-func (r refusal) answer(now time.Time) (activities.Grant, error, bool) {
+func (r refusal) answer(now time.Time) (writing.Grant, error, bool) {
 	age := now.Sub(r.at)
 	if r.err != nil {
-		return activities.Grant{}, r.err, age < maxBudgetErrorAge
+		return writing.Grant{}, r.err, age < maxBudgetErrorAge
 	}
 	grant := r.grant
 	grant.RetryAfter -= age
@@ -76,7 +76,7 @@ func (r refusal) answer(now time.Time) (activities.Grant, error, bool) {
 }
 
 // spend sends the update, and starts the workflow of the budgets if none runs.
-func (f *Fleet) spend(ctx context.Context, expense activities.Expense) (activities.Grant, error) {
+func (f *Fleet) spend(ctx context.Context, expense writing.Expense) (writing.Grant, error) {
 	id := workflows.BudgetsWorkflowID(f.options.TaskQueue)
 	handle, err := f.temporal.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
 		StartWorkflowOperation: f.temporal.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
@@ -89,12 +89,12 @@ func (f *Fleet) spend(ctx context.Context, expense activities.Expense) (activiti
 			WaitForStage: client.WorkflowUpdateStageCompleted,
 		},
 	})
-	var grant activities.Grant
+	var grant writing.Grant
 	if err == nil {
 		err = handle.Get(ctx, &grant)
 	}
 	if err != nil {
-		return activities.Grant{}, fmt.Errorf("ask the %s-budget: %w", expense.Budget, err)
+		return writing.Grant{}, fmt.Errorf("ask the %s-budget: %w", expense.Budget, err)
 	}
 	return grant, nil
 }

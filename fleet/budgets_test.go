@@ -5,15 +5,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/workflows"
 	"go.temporal.io/api/serviceerror"
 )
 
-func expense(t *testing.T, budget string, n int) activities.Expense {
+func expense(t *testing.T, budget string, n int) writing.Expense {
 	t.Helper()
-	return activities.Expense{Budget: budget, Limit: 5, ID: parse(t, database(n)), Token: "1"}
+	return writing.Expense{Budget: budget, Limit: 5, ID: parse(t, database(n)), Token: "1"}
 }
 
 // TestSpend checks that each expense is one update, which starts the workflow of the
@@ -21,10 +21,10 @@ func expense(t *testing.T, budget string, n int) activities.Expense {
 func TestSpend(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	s.result = activities.Grant{Granted: true, Spent: 1}
+	s.result = writing.Grant{Granted: true, Spent: 1}
 	f := s.dial()
 	for n := range 3 {
-		got, err := f.Spend(t.Context(), expense(t, activities.DisappearanceBudget, n))
+		got, err := f.Spend(t.Context(), expense(t, writing.DisappearanceBudget, n))
 		if err != nil || !got.Granted {
 			t.Fatalf("got %+v, %v", got, err)
 		}
@@ -39,7 +39,7 @@ func TestSpend(t *testing.T) {
 	if sent.priority != workflows.PriorityBrake {
 		t.Errorf("priority %d, want it before the tasks of resources", sent.priority)
 	}
-	var in activities.Expense
+	var in writing.Expense
 	if err := payload.DataConverter().FromPayload(sent.args[0], &in); err != nil || in.ID.Key() != parse(t, database(0)).Key() || in.Limit != 5 {
 		t.Errorf("sent %+v (%v)", in, err)
 	}
@@ -50,10 +50,10 @@ func TestSpend(t *testing.T) {
 func TestSpendRefused(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	s.result = activities.Grant{Spent: 5, RetryAfter: time.Hour}
+	s.result = writing.Grant{Spent: 5, RetryAfter: time.Hour}
 	f := s.dial()
 	for n := range 1000 {
-		got, err := f.Spend(t.Context(), expense(t, activities.DisappearanceBudget, n))
+		got, err := f.Spend(t.Context(), expense(t, writing.DisappearanceBudget, n))
 		if err != nil || got.Granted || got.RetryAfter <= 59*time.Minute {
 			t.Fatalf("got %+v, %v", got, err)
 		}
@@ -62,13 +62,13 @@ func TestSpendRefused(t *testing.T) {
 		t.Errorf("%d updates for 1,000 refusals, want one", len(s.updates))
 	}
 	s.mu.Lock()
-	s.result = activities.Grant{Granted: true}
+	s.result = writing.Grant{Granted: true}
 	s.mu.Unlock()
-	if got, err := f.Spend(t.Context(), expense(t, activities.PutBudget, 0)); err != nil || !got.Granted {
+	if got, err := f.Spend(t.Context(), expense(t, writing.PutBudget, 0)); err != nil || !got.Granted {
 		t.Errorf("the other budget is refused, too: %+v, %v", got, err)
 	}
-	f.budgets.refusals[activities.DisappearanceBudget] = refusal{at: time.Now().Add(-maxRefusalAge), grant: activities.Grant{RetryAfter: time.Hour}}
-	if got, err := f.Spend(t.Context(), expense(t, activities.DisappearanceBudget, 0)); err != nil || !got.Granted {
+	f.budgets.refusals[writing.DisappearanceBudget] = refusal{at: time.Now().Add(-maxRefusalAge), grant: writing.Grant{RetryAfter: time.Hour}}
+	if got, err := f.Spend(t.Context(), expense(t, writing.DisappearanceBudget, 0)); err != nil || !got.Granted {
 		t.Errorf("an old refusal still counts: %+v, %v", got, err)
 	}
 }
@@ -83,7 +83,7 @@ func TestSpendFails(t *testing.T) {
 	s.updateErr = serviceerror.NewInvalidArgument("no worker")
 	f := s.dial()
 	for n := range 50 {
-		if got, err := f.Spend(t.Context(), expense(t, activities.PutBudget, n)); err == nil || got.Granted || !strings.Contains(err.Error(), "ask the put-budget") {
+		if got, err := f.Spend(t.Context(), expense(t, writing.PutBudget, n)); err == nil || got.Granted || !strings.Contains(err.Error(), "ask the put-budget") {
 			t.Fatalf("got %+v, %v, want an error", got, err)
 		}
 	}

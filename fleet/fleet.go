@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/internal/searchattr"
 	"github.com/armature-io/armature/resource"
@@ -26,10 +27,10 @@ var (
 	_ activities.Waker = (*Fleet)(nil)
 	_ activities.Turns = (*Fleet)(nil)
 
-	_ activities.Freezer      = (*Fleet)(nil)
-	_ activities.Budgets      = (*Fleet)(nil)
+	_ writing.Freezer         = (*Fleet)(nil)
+	_ writing.Budgets         = (*Fleet)(nil)
 	_ activities.MemoryReader = (*Fleet)(nil)
-	_ activities.Attempts     = (*Fleet)(nil)
+	_ writing.Attempts        = (*Fleet)(nil)
 )
 
 // Temporal is the part of client.Client that the fleet needs.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/internal/servertime"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
@@ -33,7 +33,7 @@ type freezes struct {
 // Frozen returns the freeze that applies to a resource with the labels, and whether there
 // is one. The list is read every 2 s; while Temporal is unreachable, the last list is used
 // for a minute, and after that Frozen fails.
-func (f *Fleet) Frozen(ctx context.Context, labels map[string]string) (activities.Freeze, bool, error) {
+func (f *Fleet) Frozen(ctx context.Context, labels map[string]string) (writing.Freeze, bool, error) {
 	f.freezes.mu.Lock()
 	defer f.freezes.mu.Unlock()
 	if start := f.freezes.start; start != nil {
@@ -42,7 +42,7 @@ func (f *Fleet) Frozen(ctx context.Context, labels map[string]string) (activitie
 	if now := time.Now(); servertime.Elapsed(f.freezes.attempted, now) >= maxFreezeAge {
 		list, err := f.readFreezes(ctx)
 		if err != nil && servertime.Elapsed(f.freezes.received, now) >= maxFreezeOutage {
-			return activities.Freeze{}, false, err
+			return writing.Freeze{}, false, err
 		}
 		if err == nil {
 			f.freezes.list, f.freezes.received = list, now
@@ -54,11 +54,11 @@ func (f *Fleet) Frozen(ctx context.Context, labels map[string]string) (activitie
 			return freezeOf(freeze), true, nil
 		}
 	}
-	return activities.Freeze{}, false, nil
+	return writing.Freeze{}, false, nil
 }
 
-func freezeOf(freeze workflows.Freeze) activities.Freeze {
-	return activities.Freeze{Selector: freeze.Selector, By: freeze.By, Reason: freeze.Reason, Since: freeze.Since}
+func freezeOf(freeze workflows.Freeze) writing.Freeze {
+	return writing.Freeze{Selector: freeze.Selector, By: freeze.By, Reason: freeze.Reason, Since: freeze.Since}
 }
 
 // readFreezes returns the freezes in force. Without a workflow, and after one that

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/config"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/rules"
@@ -60,7 +61,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	check(err)
 	journal, err := newJournal(settings.Audit, options.Stdout, metrics, log)
 	check(err)
-	azure, err := newAzure(settings, options.Version, metrics.countRequest, options.MayWrite, journalOf(journal, activities.JournalWrite))
+	azure, err := newAzure(settings, options.Version, metrics.countRequest, options.MayWrite, journalOf(journal, writing.Journal))
 	check(err)
 	entries, ruleSet, err := withRules(ctx, settings.Rules, options.Extensions, log)
 	check(err)
@@ -120,7 +121,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	metrics.observeClock(clock)
 	metrics.observeBudget(azure.throttle.Remaining)
 	state := newStateMetrics(settings.Metrics.Interval, settings.Metrics.Label,
-		map[string]int{activities.PutBudget: settings.PutBudget, activities.DisappearanceBudget: settings.DisappearanceBudget}, options.Now)
+		map[string]int{writing.PutBudget: settings.PutBudget, writing.DisappearanceBudget: settings.DisappearanceBudget}, options.Now)
 	metrics.registry.MustRegister(state)
 	logExtensions(ctx, registry, log)
 	ruleState := rulesState(ruleSet)

@@ -15,7 +15,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
-	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/config"
 )
@@ -61,7 +61,7 @@ func newAzure(settings config.Config, version string, observe func(arm.Request),
 }
 
 // newRecords returns the blob container of the generation fence, nil without one.
-func newRecords(settings config.Config, azure *azure, observe func(arm.Request)) (activities.Records, error) {
+func newRecords(settings config.Config, azure *azure, observe func(arm.Request)) (writing.Records, error) {
 	if settings.GenerationFence != config.FenceBlob || azure == nil {
 		return nil, nil //nolint:nilnil // the fence is off by default
 	}
@@ -78,13 +78,13 @@ func newRecords(settings config.Config, azure *azure, observe func(arm.Request))
 // answer of Temporal ages, so it is asked last.
 func withOwnCheck(own arm.WriteCheck) arm.WriteCheck {
 	if own == nil {
-		return activities.MayWrite
+		return writing.MayWrite
 	}
 	return func(ctx context.Context, write arm.Write) error {
 		if err := own(ctx, write); err != nil {
 			return err
 		}
-		return activities.MayWrite(ctx, write)
+		return writing.MayWrite(ctx, write)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/fleet"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
@@ -47,7 +47,7 @@ func (f *fakeTallier) Spent(_ context.Context, budget string) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.readings++
-	return map[string]int{activities.PutBudget: 30, activities.DisappearanceBudget: 7}[budget], nil
+	return map[string]int{writing.PutBudget: 30, writing.DisappearanceBudget: 7}[budget], nil
 }
 
 // set changes what it returns.
@@ -94,7 +94,7 @@ armature_resources{class="unknown",label="",phase="unknown",reason=""} 3
 `
 
 func budgetsOf() map[string]int {
-	return map[string]int{activities.PutBudget: 200, activities.DisappearanceBudget: 5}
+	return map[string]int{writing.PutBudget: 200, writing.DisappearanceBudget: 5}
 }
 
 // TestStateMetrics checks the series while this worker counts, when another one does, and

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/writing"
 	"go.temporal.io/sdk/workflow"
 )
 
@@ -100,7 +100,7 @@ func HoldBudgets(ctx workflow.Context, input HoldBudgetsInput) error {
 	return awaitHandlers(ctx)
 }
 
-func (k *budgetKeeper) validate(in activities.Expense) error {
+func (k *budgetKeeper) validate(in writing.Expense) error {
 	if in.Budget == "" || in.Limit <= 0 || in.Token == "" || in.ID.IsZero() {
 		return refused(RefusedInvalid, "a budget is asked with its name, its limit, a resource and a token")
 	}
@@ -134,7 +134,7 @@ func (k *budgetKeeper) spent(budget string, now time.Time) (int, error) {
 
 // spend grants a PUT within the limit. A PUT that was granted before is not charged
 // again, nor is one below a resource to which a PUT was granted.
-func (k *budgetKeeper) spend(ctx workflow.Context, in activities.Expense) (activities.Grant, error) {
+func (k *budgetKeeper) spend(ctx workflow.Context, in writing.Expense) (writing.Grant, error) {
 	now := workflow.Now(ctx)
 	k.messages++
 	k.prune(now)
@@ -148,16 +148,16 @@ func (k *budgetKeeper) spend(ctx workflow.Context, in activities.Expense) (activ
 	}
 	switch {
 	case known:
-		return activities.Grant{Granted: true, Spent: spent}, nil
+		return writing.Grant{Granted: true, Spent: spent}, nil
 	case spent >= in.Limit:
-		return activities.Grant{Spent: spent, RetryAfter: b.freeAfter(spent-in.Limit+1, now)}, nil
+		return writing.Grant{Spent: spent, RetryAfter: b.freeAfter(spent-in.Limit+1, now)}, nil
 	}
 	b.charge(now)
 	b.Grants = append(b.Grants, GrantedPut{Key: key, Token: in.Token, At: now, RequestedAt: now})
 	if extra := len(b.Grants) - maxGrants; extra > 0 {
 		b.Grants = slices.Clone(b.Grants[extra:])
 	}
-	return activities.Grant{Granted: true, Spent: spent + 1}, nil
+	return writing.Grant{Granted: true, Spent: spent + 1}, nil
 }
 
 // renew moves a grant to the end, and reports whether there is one.

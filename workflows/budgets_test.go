@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 	"go.temporal.io/sdk/client"
@@ -35,19 +36,19 @@ func newBudgets(t *testing.T) *budgets {
 const network = "/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/rg1/providers/Microsoft.Network/virtualNetworks/net"
 
 // expense returns a request of the resource with a number.
-func expense(n int) activities.Expense {
-	return activities.Expense{Budget: "disappearance", Limit: 5, ID: mustID(fmt.Sprintf("%s%d", network, n)), Token: "1"}
+func expense(n int) writing.Expense {
+	return writing.Expense{Budget: "disappearance", Limit: 5, ID: mustID(fmt.Sprintf("%s%d", network, n)), Token: "1"}
 }
 
-func (b *budgets) at(delay time.Duration, in activities.Expense) *updateResult {
+func (b *budgets) at(delay time.Duration, in writing.Expense) *updateResult {
 	got := &updateResult{}
 	b.RegisterDelayedCallback(func() { b.UpdateWorkflow(workflows.SpendUpdate, "", got.callbacks(), in) }, delay)
 	return got
 }
 
-func granted(t *testing.T, got *updateResult) activities.Grant {
+func granted(t *testing.T, got *updateResult) writing.Grant {
 	t.Helper()
-	grant, ok := got.result.(activities.Grant)
+	grant, ok := got.result.(writing.Grant)
 	if !ok {
 		t.Fatalf("no result: %+v", got)
 	}
@@ -68,7 +69,7 @@ func TestHoldBudgets(t *testing.T) {
 	next := expense(0)
 	next.Token = "2"
 	anotherWrite := b.at(2*time.Minute, next)
-	inside := activities.Expense{Budget: "disappearance", Limit: 5, ID: mustID(network + "0/subnets/a"), Token: "1", With: []resource.ID{mustID(network + "0")}}
+	inside := writing.Expense{Budget: "disappearance", Limit: 5, ID: mustID(network + "0/subnets/a"), Token: "1", With: []resource.ID{mustID(network + "0")}}
 	child := b.at(3*time.Minute, inside)
 	beside := inside
 	beside.ID, beside.With = mustID(network+"9/subnets/a"), []resource.ID{mustID(network + "9")}
@@ -82,7 +83,7 @@ func TestHoldBudgets(t *testing.T) {
 	late := b.at(62*time.Minute, lateChild)
 	b.at(62*time.Minute, expense(10))
 	refreshed := b.at(63*time.Minute, expense(8))
-	invalid := b.at(time.Minute, activities.Expense{Budget: "put"})
+	invalid := b.at(time.Minute, writing.Expense{Budget: "put"})
 	started := b.Now()
 	b.ExecuteWorkflow(workflows.HoldBudgetsWorkflow, workflows.HoldBudgetsInput{})
 	if err := b.GetWorkflowError(); err != nil || !b.IsWorkflowCompleted() {

@@ -3,6 +3,7 @@ package workflows
 import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/activities/contents"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/workflow"
 )
@@ -36,7 +37,7 @@ func (r *reconciler) replace(ctx workflow.Context, p *pass, refusal resource.Ver
 	// approved.
 	r.state.Requests.Approved.Recreation = true
 	deleted, err := executeWrite(requestOptions(ctx, "DELETE "+nameAndVersion(p.desired)+" to create it again"), r, a.DeleteResource, activities.DeleteResourceInput{
-		Desired: p.desired, PassFacts: r.writeFacts(p), SignedDeletion: activities.SignedDeletion{Order: r.state.Requests.Order}, ETag: p.got.ETag,
+		Desired: p.desired, PassFacts: r.writeFacts(p), SignedDeletion: writing.SignedDeletion{Order: r.state.Requests.Order}, ETag: p.got.ETag,
 	})
 	verdict := verdictOf(deleted.Verdict, err)
 	if verdict.Stops() || ctx.Err() != nil {

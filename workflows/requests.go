@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/internal/audit"
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
@@ -123,11 +124,11 @@ func repeatedLocal(ctx workflow.Context, timeout time.Duration) workflow.Context
 }
 
 // writeCause returns why a pass writes, nil for workers without an audit trail.
-func (r *reconciler) writeCause(p *pass) *activities.Cause {
+func (r *reconciler) writeCause(p *pass) *writing.Cause {
 	if !r.state.Audit.On {
 		return nil
 	}
-	cause := &activities.Cause{
+	cause := &writing.Cause{
 		By: r.state.AppliedBy, Request: r.state.AppliedRequest, Reason: p.pre.Verdict.Reason, Message: p.pre.Verdict.Message,
 		Differences: p.pre.Verdict.Differences, More: p.pre.Verdict.More,
 	}

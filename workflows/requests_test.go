@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 )
@@ -38,7 +39,7 @@ func TestRequestsAreRecorded(t *testing.T) {
 			r.script.pre = func(activities.PreCheckInput) resource.Verdict {
 				return resource.Verdict{Action: resource.ActionProceed, Reason: resource.ReasonDrift}
 			}
-			var cause *activities.Cause
+			var cause *writing.Cause
 			put := r.script.put
 			r.script.put = func(in activities.PutResourceInput) (activities.PutResourceResult, error) {
 				cause = in.Cause

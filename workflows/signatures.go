@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -56,8 +56,8 @@ func (r *reconciler) order() *resource.DeletionOrder {
 }
 
 // signedDeletion returns the request on which a DELETE of the pass rests.
-func (r *reconciler) signedDeletion(p *pass) activities.SignedDeletion {
-	return activities.SignedDeletion{SpecVersion: p.specVersion, Order: r.order()}
+func (r *reconciler) signedDeletion(p *pass) writing.SignedDeletion {
+	return writing.SignedDeletion{SpecVersion: p.specVersion, Order: r.order()}
 }
 
 // joinedOrder returns the signed request that counts after a repeated request: the one

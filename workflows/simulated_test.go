@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/extensions"
@@ -118,12 +119,12 @@ func (alone) Take(context.Context, activities.Turn) (activities.Position, error)
 	return activities.Position{Granted: true}, nil
 }
 func (alone) End(context.Context, activities.Turn) error { return nil }
-func (alone) Frozen(context.Context, map[string]string) (activities.Freeze, bool, error) {
-	return activities.Freeze{}, false, nil
+func (alone) Frozen(context.Context, map[string]string) (writing.Freeze, bool, error) {
+	return writing.Freeze{}, false, nil
 }
 
-func (alone) Spend(context.Context, activities.Expense) (activities.Grant, error) {
-	return activities.Grant{Granted: true}, nil
+func (alone) Spend(context.Context, writing.Expense) (writing.Grant, error) {
+	return writing.Grant{Granted: true}, nil
 }
 func (alone) Spent(context.Context, string) (int, error) { return 0, nil }
 func (alone) ReadMemory(context.Context, resource.ID) (activities.WorkflowMemory, bool, error) {

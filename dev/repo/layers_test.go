@@ -25,7 +25,7 @@ var layers = [][]string{
 	{"types", "internal/signing", "internal/expression"},
 	{"manifest", "drift", "arm", "secrets", "internal/encryption", "internal/audit"},
 	{"extensions"},
-	{"extensions/azure", "activities/lookup", "activities/contents", "activities/purge"},
+	{"extensions/azure", "activities/lookup", "activities/contents", "activities/purge", "activities/writing"},
 	{"activities/importing", "activities/exporting"},
 	{"activities"},
 	{"workflows"},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -44,12 +45,12 @@ func (alone) Take(context.Context, activities.Turn) (activities.Position, error)
 
 func (alone) End(context.Context, activities.Turn) error { return nil }
 
-func (alone) Frozen(context.Context, map[string]string) (activities.Freeze, bool, error) {
-	return activities.Freeze{}, false, nil
+func (alone) Frozen(context.Context, map[string]string) (writing.Freeze, bool, error) {
+	return writing.Freeze{}, false, nil
 }
 
-func (alone) Spend(context.Context, activities.Expense) (activities.Grant, error) {
-	return activities.Grant{Granted: true}, nil
+func (alone) Spend(context.Context, writing.Expense) (writing.Grant, error) {
+	return writing.Grant{Granted: true}, nil
 }
 
 func (alone) Spent(context.Context, string) (int, error) { return 0, nil }
@@ -58,6 +59,6 @@ func (alone) ReadMemory(context.Context, resource.ID) (activities.WorkflowMemory
 	return activities.WorkflowMemory{}, false, nil
 }
 
-func (alone) Confirm(context.Context, activities.Attempt) (activities.Standing, error) {
-	return activities.Standing{}, nil
+func (alone) Confirm(context.Context, writing.Attempt) (writing.Standing, error) {
+	return writing.Standing{}, nil
 }

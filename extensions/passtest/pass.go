@@ -20,6 +20,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/extensions"
@@ -135,7 +136,7 @@ func (r *run) register(registry *extensions.Registry) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	connection, err := arm.NewClient(arm.Options{Cloud: cloud, Clock: r.now, MayWrite: activities.MayWrite})
+	connection, err := arm.NewClient(arm.Options{Cloud: cloud, Clock: r.now, MayWrite: writing.MayWrite})
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/extensions"
@@ -74,12 +75,12 @@ func (noFleet) Abort(context.Context, activities.Cascade) (activities.Aborted, e
 	return activities.Aborted{}, nil
 }
 
-func (noFleet) Frozen(context.Context, map[string]string) (activities.Freeze, bool, error) {
-	return activities.Freeze{}, false, nil
+func (noFleet) Frozen(context.Context, map[string]string) (writing.Freeze, bool, error) {
+	return writing.Freeze{}, false, nil
 }
 
-func (noFleet) Spend(context.Context, activities.Expense) (activities.Grant, error) {
-	return activities.Grant{Granted: true}, nil
+func (noFleet) Spend(context.Context, writing.Expense) (writing.Grant, error) {
+	return writing.Grant{Granted: true}, nil
 }
 
 func (noFleet) Spent(context.Context, string) (int, error) { return 0, nil }

@@ -10,7 +10,7 @@ import (
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/converter"
 
-	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/internal/audit"
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
@@ -148,20 +148,20 @@ func by(name string) *audit.Subject {
 }
 
 // causeOf returns why a step wrote: what it was sent, else the last pre-check.
-func (r *historyReader) causeOf(sent *activities.Cause) activities.Cause {
+func (r *historyReader) causeOf(sent *writing.Cause) writing.Cause {
 	if sent != nil {
 		return *sent
 	}
 	last := r.differences
-	return activities.Cause{By: r.appliedBy, Reason: last.Reason, Message: last.Message, Differences: last.Differences, More: last.More}
+	return writing.Cause{By: r.appliedBy, Reason: last.Reason, Message: last.Message, Differences: last.Differences, More: last.More}
 }
 
 // deletion returns why a step deleted.
-func (r *historyReader) deletion(sent *activities.Cause) activities.Cause {
+func (r *historyReader) deletion(sent *writing.Cause) writing.Cause {
 	if sent != nil {
 		return *sent
 	}
-	return activities.Cause{By: cmp.Or(r.deletedBy, r.appliedBy), Reason: resource.ReasonDeleting}
+	return writing.Cause{By: cmp.Or(r.deletedBy, r.appliedBy), Reason: resource.ReasonDeleting}
 }
 
 // isPatch reports whether the verdict of a PUT names a PATCH.

@@ -8,6 +8,7 @@ import (
 	historypb "go.temporal.io/api/history/v1"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/internal/audit"
 	"github.com/armature-io/armature/resource"
 )
@@ -56,7 +57,7 @@ func (r *historyReader) readActivity(event *historypb.HistoryEvent) {
 	var (
 		method     string
 		generation int64
-		cause      activities.Cause
+		cause      writing.Cause
 	)
 	switch name {
 	case putResource:

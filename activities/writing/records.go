@@ -1,4 +1,4 @@
-package activities
+package writing
 
 import (
 	"context"
@@ -95,14 +95,14 @@ const maxRecordTries = 3
 // checkRecords returns the verdict that stops a write whose statement is older than the
 // recorded one. It records the statement before the write leaves: a write that fails is
 // repeated by the same statement or a newer one.
-func (s *writeStep) checkRecords(ctx context.Context, write arm.Write) *resource.Verdict {
-	if s.records == nil || s.noResource {
+func (s *Step) checkRecords(ctx context.Context, write arm.Write) *resource.Verdict {
+	if s.Records == nil || s.NoResource {
 		return nil
 	}
-	own := s.statement(s.deletion != nil || s.link == nil && write.Call == arm.CallDelete)
-	name, id := recordName(s.desired.ID), s.desired.ID
+	own := statementOf(s.Generation, s.StatedAt, s.Deletion != nil || s.link == nil && write.Call == arm.CallDelete)
+	name, id := recordName(s.Desired.ID), s.Desired.ID
 	for range maxRecordTries {
-		document, etag, err := s.records.Read(ctx, name)
+		document, etag, err := s.Records.Read(ctx, name)
 		if err != nil {
 			return unreadableRecord(id, err)
 		}
@@ -122,7 +122,7 @@ func (s *writeStep) checkRecords(ctx context.Context, write arm.Write) *resource
 		if err != nil {
 			return unreadableRecord(id, err)
 		}
-		written, err := s.records.Write(ctx, name, next, etag)
+		written, err := s.Records.Write(ctx, name, next, etag)
 		switch {
 		case err != nil:
 			return unreadableRecord(id, err)

@@ -1,13 +1,10 @@
-package activities
+package writing
 
 import (
 	"cmp"
 	"context"
 	"net/http"
 	"strconv"
-	"sync/atomic"
-
-	"go.temporal.io/sdk/activity"
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
@@ -30,30 +27,26 @@ type Cause struct {
 	More        int                   `json:"more,omitempty"`
 }
 
-// auditStep returns the activity of the context as records name it.
-func auditStep(ctx context.Context) audit.Step {
-	info := activity.GetInfo(ctx)
-	step := audit.Step{
-		WorkflowID: info.WorkflowExecution.ID, RunID: info.WorkflowExecution.RunID,
-		Activity: info.ActivityType.Name, ActivityID: info.ActivityID, Attempt: int(info.Attempt),
-	}
-	if info.IsLocalActivity {
+// AuditStep returns the activity as records name it.
+func (a Activity) AuditStep() audit.Step {
+	step := audit.Step{WorkflowID: a.WorkflowID, RunID: a.RunID, Activity: a.Name, ActivityID: a.ID, Attempt: a.Attempt}
+	if a.Local {
 		// It has no attempts that the server counts: one that is run again after the loss of
 		// its worker has the same ID.
-		step.ActivityID += "@" + strconv.FormatInt(info.StartedTime.UnixNano(), 36)
+		step.ActivityID += "@" + strconv.FormatInt(a.Started.UnixNano(), 36)
 	}
 	return step
 }
 
-// JournalWrite is the arm.Journal of a worker: it writes one line before a request that could
+// Journal is the arm.Journal of a worker: it writes one line before a request that could
 // change something leaves, and one with its end.
-func JournalWrite(ctx context.Context, write arm.JournaledWrite) (string, func(arm.WriteEnd), error) {
-	step := writeStepOf(ctx)
-	if step == nil || !step.audit.IsOn() {
+func Journal(ctx context.Context, write arm.JournaledWrite) (string, func(arm.WriteEnd), error) {
+	step := stepOf(ctx)
+	if step == nil || !step.Audit.IsOn() {
 		return "", func(arm.WriteEnd) {}, nil
 	}
 	record := step.writeRecord(write)
-	finish, err := step.audit.Begin(ctx, record)
+	finish, err := step.Audit.Begin(ctx, record)
 	if err != nil {
 		return "", nil, extensions.NotYet("nothing was sent, because "+err.Error()+"; it is tried again",
 			extensions.WithReason(resource.ReasonAuditUnavailable), extensions.WithRetry(resource.RetrySlow))
@@ -62,9 +55,10 @@ func JournalWrite(ctx context.Context, write arm.JournaledWrite) (string, func(a
 }
 
 // writeRecord returns the record of a request.
-func (s *writeStep) writeRecord(write arm.JournaledWrite) audit.Record {
-	record, cause := s.step.Record(), s.cause()
-	record.Key = s.step.Key(int(s.requests.Add(1)))
+func (s *Step) writeRecord(write arm.JournaledWrite) audit.Record {
+	step, cause := s.Activity.AuditStep(), s.cause()
+	record := step.Record()
+	record.Key = step.Key(int(s.requests.Add(1)))
 	record.Event, record.Method, record.Action = audit.EventWrite, write.Method, write.Action
 	record.ID, record.Type, record.APIVersion = write.Target, write.Type, write.APIVersion
 	record.Generation, record.CorrelationID = s.Generation, cmp.Or(write.CorrelationID, record.CorrelationID)
@@ -75,7 +69,7 @@ func (s *writeStep) writeRecord(write arm.JournaledWrite) audit.Record {
 }
 
 // cause returns the reason of the writes, empty if the workflow sent none.
-func (s *writeStep) cause() Cause {
+func (s *Step) cause() Cause {
 	if s.Cause == nil {
 		return Cause{}
 	}
@@ -84,19 +78,19 @@ func (s *writeStep) cause() Cause {
 
 // subject returns the origin of the writes of the step: the key that signed them, or what
 // the client stated; nil for nothing.
-func (s *writeStep) subject() *audit.Subject {
+func (s *Step) subject() *audit.Subject {
 	stated := s.cause().By
 	switch key := s.signingKey(); {
 	case key != "":
-		return signedBy(key, stated)
+		return SignedBy(key, stated)
 	case stated != "":
 		return &audit.Subject{Name: stated}
 	}
 	return nil
 }
 
-// signedBy returns the subject of what a key signed.
-func signedBy(key, stated string) *audit.Subject {
+// SignedBy returns the subject of what a key signed.
+func SignedBy(key, stated string) *audit.Subject {
 	return &audit.Subject{Name: "key " + key, Verified: true, Method: audit.MethodSignature, Stated: stated}
 }
 
@@ -117,14 +111,4 @@ func ended(record audit.Record, end arm.WriteEnd) audit.Record {
 		record.Message, record.Reason = record.Reason+": "+record.Message, end.Code
 	}
 	return record
-}
-
-// auditState is what a step needs to write records.
-type auditState struct {
-	step     audit.Step
-	requests *atomic.Int32
-}
-
-func newAuditState(ctx context.Context) auditState {
-	return auditState{step: auditStep(ctx), requests: &atomic.Int32{}}
 }

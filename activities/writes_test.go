@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/resource"
@@ -59,17 +60,17 @@ func TestGuardFence(t *testing.T) {
 	answers := map[string]struct {
 		reason string
 		// deny is nil for an answer that lets the write go.
-		deny    func(n int) (Standing, error)
+		deny    func(n int) (writing.Standing, error)
 		verdict resource.Reason
 		part    string
 	}{
 		"Current": {reason: "the attempt is current and the generation the newest"},
 		"Over": {"another attempt has begun: its writes are newer",
-			func(int) (Standing, error) { return Standing{Over: "another attempt has begun"}, nil }, resource.ReasonSuperseded, "another attempt has begun"},
+			func(int) (writing.Standing, error) { return writing.Standing{Over: "another attempt has begun"}, nil }, resource.ReasonSuperseded, "another attempt has begun"},
 		"Newer": {"a newer generation was applied meanwhile",
-			func(int) (Standing, error) { return Standing{Generation: 4}, nil }, resource.ReasonSuperseded, "generation 4 was applied before generation 3"},
+			func(int) (writing.Standing, error) { return writing.Standing{Generation: 4}, nil }, resource.ReasonSuperseded, "generation 4 was applied before generation 3"},
 		"Silent": {"without an answer nothing is known",
-			func(int) (Standing, error) { return Standing{}, errors.New("deadline exceeded") }, resource.ReasonCheckFailed, "nothing is written"},
+			func(int) (writing.Standing, error) { return writing.Standing{}, errors.New("deadline exceeded") }, resource.ReasonCheckFailed, "nothing is written"},
 	}
 	for kind, send := range steps {
 		for name, answer := range answers {
@@ -84,9 +85,9 @@ func TestGuardFence(t *testing.T) {
 				if kind == "purge" && answer.deny != nil {
 					// The DELETE that prepares the purge is confirmed.
 					deny := answer.deny
-					w.fleet.confirm = func(n int) (Standing, error) {
+					w.fleet.confirm = func(n int) (writing.Standing, error) {
 						if len(w.sim.Requests()) < 2 {
-							return Standing{}, nil
+							return writing.Standing{}, nil
 						}
 						return deny(n)
 					}
@@ -144,7 +145,7 @@ func TestWritesOutsideOfSteps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	_, err := w.acts.Client.Delete(t.Context(), id(t, thingText), "2024-01-01", arm.DeleteOptions{})
-	verdict, refused := refusedWrite(err)
+	verdict, refused := writing.Blocked(err)
 	if !refused || verdict.Reason != resource.ReasonCheckFailed || len(w.requests()) > 0 {
 		t.Errorf("the DELETE ended with %v after %v", err, w.requests())
 	}
@@ -157,14 +158,14 @@ func TestLocalActivitiesSendNoWrites(t *testing.T) {
 	w.put(groupText, `{"location":"westus2"}`)
 	w.put(thingText, `{"location":"westus2"}`)
 	check := func(ctx context.Context, method string) (string, error) {
-		ctx = forWrites(ctx, writeStep{fences: w.acts.fences(), desired: desired(t, thingText, `{}`), PassFacts: PassFacts{Generation: 1}})
+		ctx = w.acts.forWrites(ctx, desired(t, thingText, `{}`), PassFacts{Generation: 1}, writing.Step{})
 		var err error
 		if method == "POST" {
 			_, err = w.acts.Client.Post(ctx, id(t, thingText), "sync", "2024-01-01", nil)
 		} else {
 			_, err = w.acts.Client.Delete(ctx, id(t, thingText), "2024-01-01", arm.DeleteOptions{})
 		}
-		_, refused := refusedWrite(err)
+		_, refused := writing.Blocked(err)
 		if refused {
 			return "refused", nil
 		}
@@ -186,7 +187,7 @@ func TestLocalActivitiesSendNoWrites(t *testing.T) {
 func TestGuardFenceRegistration(t *testing.T) {
 	t.Parallel()
 	w, _, in := unregistered(t)
-	w.fleet.confirm = func(int) (Standing, error) { return Standing{Over: "another attempt has begun"}, nil }
+	w.fleet.confirm = func(int) (writing.Standing, error) { return writing.Standing{Over: "another attempt has begun"}, nil }
 	got, _ := finish(w, w.acts.RegisterProvider, in)
 	if got.Verdict.Reason != resource.ReasonSuperseded || w.posts() != 0 {
 		t.Errorf("%+v after %d POSTs, want none", got.Verdict, w.posts())

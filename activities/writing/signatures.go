@@ -1,0 +1,97 @@
+package writing
+
+import (
+	"context"
+
+	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/internal/signing"
+	"github.com/armature-io/armature/resource"
+)
+
+// CheckSigned returns the verdict that stops the write of a spec that no accepted key
+// signed, nil where nothing does. Workflows do not check it: the keys are configuration,
+// and write access to Temporal may schedule activities without a workflow of Armature.
+func (c Checks) CheckSigned(ctx context.Context, desired resource.Desired) *resource.Verdict {
+	if c.Signatures == nil {
+		return nil
+	}
+	return c.signatureVerdict(ctx, desired, c.Signatures.Spec(desired),
+		"apply its manifest again with --signing-key (or ARMATURE_SIGNING_KEY)")
+}
+
+// SignedDeletion is the request of a user on which a DELETE or a purge rests.
+type SignedDeletion struct {
+	// SpecVersion is the api-version of the spec if the deletion replaced it, else "".
+	SpecVersion string `json:"specVersion,omitempty"`
+	// Order is the signed request, nil for a request without a signature.
+	Order *resource.DeletionOrder `json:"order,omitempty"`
+}
+
+// CheckDeletionSigned is CheckSigned for a DELETE or purge.
+func (c Checks) CheckDeletionSigned(ctx context.Context, desired resource.Desired, deletion SignedDeletion) *resource.Verdict {
+	if c.Signatures == nil {
+		return nil
+	}
+	next := "request the deletion again with --signing-key (or ARMATURE_SIGNING_KEY)"
+	if deletion.Order != nil && deletion.Order.Replace {
+		next = "run armature reconcile --recreate again with --signing-key (or ARMATURE_SIGNING_KEY)"
+	}
+	return c.signatureVerdict(ctx, desired, c.deletionFault(desired, deletion), next)
+}
+
+func (s *Step) checkSignature(ctx context.Context, _ arm.Write) *resource.Verdict {
+	switch {
+	case s.NoResource:
+		return nil
+	case s.Deletion != nil:
+		return s.CheckDeletionSigned(ctx, s.Desired, *s.Deletion)
+	}
+	return s.CheckSigned(ctx, s.Desired)
+}
+
+// signingKey returns the ID of the accepted key that signed what the step writes, "" for
+// none.
+func (s *Step) signingKey() string {
+	if s.Deletion != nil {
+		return s.OrderKey(s.Desired, *s.Deletion)
+	}
+	return s.SpecKey(s.Desired)
+}
+
+func (c Checks) signatureVerdict(ctx context.Context, desired resource.Desired, fault *signing.Fault, next string) *resource.Verdict {
+	switch {
+	case fault == nil:
+		return nil
+	case c.WarnOnly:
+		c.Log.WarnContext(ctx, "written without an accepted signature, as signing.mode warn allows",
+			"id", desired.ID.String(), "reason", fault.Reason, "message", fault.Message)
+		return nil
+	}
+	return new(resource.Block(fault.Reason, "nothing is written: "+fault.Message+"; "+next))
+}
+
+// SpecKey returns the ID of the accepted key that signed a spec, "" where none did.
+func (c Checks) SpecKey(desired resource.Desired) string {
+	if c.Signatures == nil || desired.Signature == nil || c.Signatures.Spec(desired) != nil {
+		return ""
+	}
+	return desired.Signature.Key
+}
+
+// OrderKey returns the ID of the accepted key that signed a deletion, "" if none did.
+func (c Checks) OrderKey(desired resource.Desired, deletion SignedDeletion) string {
+	order := deletion.Order
+	if c.Signatures == nil || order == nil || order.Signature == nil || c.deletionFault(desired, deletion) != nil {
+		return ""
+	}
+	return order.Signature.Key
+}
+
+// deletionFault returns why a signed request does not allow a DELETE, nil if it does.
+func (c Checks) deletionFault(desired resource.Desired, deletion SignedDeletion) *signing.Fault {
+	override := ""
+	if deletion.SpecVersion != "" {
+		override, desired.APIVersion = desired.APIVersion, deletion.SpecVersion
+	}
+	return c.Signatures.Deletion(desired, override, deletion.Order)
+}
