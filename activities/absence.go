@@ -30,9 +30,9 @@ type doubt struct {
 // counts: after a DELETE that ended well, where a PUT is expected to show, and when ARM
 // repeats it over RereadWindow. Otherwise its error is the doubt, or makes Temporal read
 // again.
-func (a *Activities) judgeDoubt(ctx context.Context, in GetResourceInput, heartbeat *heartbeater[readProgress], doubtful error) (GetResourceResult, error) {
+func (r *resourceReader) judgeDoubt(ctx context.Context, in GetResourceInput, heartbeat *heartbeater[readProgress], doubtful error) (GetResourceResult, error) {
 	failure, _ := errors.AsType[*arm.Error](doubtful)
-	absent := GetResourceResult{Verdict: resource.Proceed(""), ReadAt: a.now(ctx), Leaf: a.Registry.Leaf(in.ID.Type())}
+	absent := GetResourceResult{Verdict: resource.Proceed(""), ReadAt: r.now(ctx), Leaf: r.registry.Leaf(in.ID.Type())}
 	switch {
 	case in.Deleted && failure.RequestID != "":
 		absent.Verdict.Message = in.ID.Short() + " is absent: the GET after its DELETE finds nothing"
@@ -42,15 +42,15 @@ func (a *Activities) judgeDoubt(ctx context.Context, in GetResourceInput, heartb
 	case failure.Doubt != arm.DoubtRepeatable:
 		return GetResourceResult{}, doubtful
 	}
-	progress, now := heartbeat.progress(), a.now(ctx)
+	progress, now := heartbeat.progress(), r.now(ctx)
 	response := fmt.Sprintf("%d %s", failure.Status, strings.Join(failure.Codes(), "/"))
 	if progress.Doubt.Response != response {
 		progress.Doubt = doubt{Response: response, Since: now}
 		heartbeat.send(progress)
 	}
-	if now.Sub(progress.Doubt.Since) < a.options.RereadWindow {
+	if now.Sub(progress.Doubt.Since) < r.rereadWindow {
 		return GetResourceResult{}, notYet(fmt.Sprintf("ARM responds %s, which counts as absent when it comes again for %s",
-			strings.TrimSpace(response), text.Duration(a.options.RereadWindow)), max(a.options.RereadInterval, a.options.RereadWindow/4))
+			strings.TrimSpace(response), text.Duration(r.rereadWindow)), max(r.rereadInterval, r.rereadWindow/4))
 	}
 	absent.Verdict = resource.Proceed(fmt.Sprintf("%s (%s) is absent: ARM responded %s for %s, and its owner is readable%s",
 		in.ID.Short(), in.ID.Type(), strings.TrimSpace(response), text.Duration(now.Sub(progress.Doubt.Since)), nameHeldText(failure)))
@@ -67,14 +67,14 @@ func mayBeAbsent(err error) bool {
 
 // confirmAbsence asks for another proof of an absence soon after an accepted PUT, of a
 // resource that a read has shown since: a list, or the same response over RereadWindow.
-func (a *Activities) confirmAbsence(ctx context.Context, in GetResourceInput, result GetResourceResult) error {
-	if in.PutAt.IsZero() || in.Expect != ExpectAny || a.now(ctx).Sub(in.PutAt) >= settleTime || result.Verdict.Stops() {
+func (r *resourceReader) confirmAbsence(ctx context.Context, in GetResourceInput, result GetResourceResult) error {
+	if in.PutAt.IsZero() || in.Expect != ExpectAny || r.now(ctx).Sub(in.PutAt) >= settleTime || result.Verdict.Stops() {
 		return nil
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
 	absence := &arm.Error{Status: http.StatusNotFound, Class: arm.ClassAbsent}
-	err := a.Client.ConfirmAbsence(requests, in.ID, in.APIVersion, absence)
+	err := r.client.ConfirmAbsence(requests, in.ID, in.APIVersion, absence)
 	if failure, ok := errors.AsType[*arm.Error](err); ok && failure.Doubt != "" {
 		failure.Doubt = arm.DoubtRepeatable // its code proved the absence
 	}

@@ -30,12 +30,12 @@ const maxVerifyAge = time.Hour
 // for the same spec has not been verified: what differs is what Azure made of it. It
 // reports whether PostCheck has to compare the result of that PUT. A resource that is
 // absent, broken or changing, and a forced pass, need the verdict as it is.
-func (a *Activities) verifyAccepted(now time.Time, verdict resource.Verdict, in PreCheckInput, object *resource.Object) (resource.Verdict, bool) {
+func (c *comparer) verifyAccepted(now time.Time, verdict resource.Verdict, in PreCheckInput, object *resource.Object) (resource.Verdict, bool) {
 	age := now.Sub(in.AcceptedAt)
 	state := object.ProvisioningState()
 	switch {
 	case in.AcceptedAt.IsZero(), age > maxVerifyAge, in.Force, verdict.Stops(), !object.Exists(),
-		resource.Broken(state), a.Registry.InFlight(in.Desired.ID.Type(), state):
+		resource.Broken(state), c.registry.InFlight(in.Desired.ID.Type(), state):
 		return verdict, false
 	case verdict.Action != resource.ActionProceed:
 		return verdict, true

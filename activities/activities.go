@@ -109,21 +109,17 @@ type Options struct {
 // activities.
 type Activities struct {
 	Dependencies
+	*requestMaker
+	*resourceReader
+	*comparer
 	options       Options
-	clock         *servertime.Clock
-	lookup        *lookup.Reader
 	imports       *importing.Lister
-	bodies        lookup.Bodies
-	states        *managedStates
+	newer         *newerVersions
 	registrations registrations
 	later         later
 	refusals      refusals
 	// slotWaits limits the waits that keep their worker slot.
 	slotWaits chan struct{}
-	*ignoredETags
-	// refusedVersions are the types with an api-version, in lower case, that the service
-	// does not have although it is published.
-	refusedVersions sync.Map
 	// patchOnly are the types, in lower case, that have no PUT.
 	patchOnly sync.Map
 }
@@ -148,12 +144,29 @@ func New(dependencies Dependencies, options Options) *Activities {
 		options.Clock = servertime.New(options.Now)
 	}
 	reader := lookup.New(dependencies.Client, dependencies.Masker, options.OwnerMaxAge, options.Clock.Now)
+	requests := &requestMaker{
+		secretReader: &secretReader{resolver: dependencies.Secrets, masker: dependencies.Masker},
+		hasher:       &hasher{key: options.HashKey, formerKey: options.FormerHashKey, rotation: options.Rotation},
+		client:       dependencies.Client, registry: dependencies.Registry, lookup: reader, bodies: &lookup.Bodies{},
+		states: &managedStates{fleet: dependencies.Fleet, lookup: reader, clock: options.Clock},
+		etags:  &ignoredETags{log: dependencies.Log}, clock: options.Clock, log: dependencies.Log,
+	}
+	reports := reporter(func(step string, verdict resource.Verdict) resource.Verdict {
+		if options.Observe != nil {
+			options.Observe(step, verdict)
+		}
+		return verdict
+	})
 	return &Activities{
-		Dependencies: dependencies, options: options, clock: options.Clock, lookup: reader,
-		ignoredETags: &ignoredETags{log: dependencies.Log},
-		states:       &managedStates{fleet: dependencies.Fleet, lookup: reader, clock: options.Clock},
-		imports:      importing.New(dependencies.Client, dependencies.Registry, options.Pause),
-		slotWaits:    make(chan struct{}, maxSlotWaits),
+		Dependencies: dependencies, requestMaker: requests,
+		resourceReader: &resourceReader{
+			requestMaker: requests, report: reports,
+			rereadWindow: options.RereadWindow, rereadInterval: options.RereadInterval, overdueStates: options.OverdueExempt,
+		},
+		comparer: &comparer{requests}, newer: &newerVersions{requests: requests},
+		options:   options,
+		imports:   importing.New(dependencies.Client, dependencies.Registry, options.Pause),
+		slotWaits: make(chan struct{}, maxSlotWaits),
 	}
 }
 
@@ -196,17 +209,12 @@ func withRunID(ctx context.Context) context.Context {
 	return arm.WithCorrelationID(ctx, info.WorkflowExecution.RunID)
 }
 
-// report passes a verdict to Options.Observe and returns it.
-func (a *Activities) report(step string, verdict resource.Verdict) resource.Verdict {
-	if a.options.Observe != nil {
-		a.options.Observe(step, verdict)
-	}
-	return verdict
-}
+// reporter passes the verdict of a step to Options.Observe and returns it.
+type reporter func(step string, verdict resource.Verdict) resource.Verdict
 
 // noteChanges drops cached readings from before each change.
-func (a *Activities) noteChanges(changes []Change) {
+func (m *requestMaker) noteChanges(changes []Change) {
 	for _, change := range changes {
-		a.lookup.NoteChange(change.ID, change.At)
+		m.lookup.NoteChange(change.ID, change.At)
 	}
 }

@@ -16,14 +16,14 @@ func (p *put) checkBudgets(ctx context.Context) *resource.Verdict {
 		return nil
 	}
 	if !p.request.Object.Exists() && p.in.Kind.recreates() {
-		if stop := p.spend(ctx, writing.DisappearanceBudget, p.options.DisappearanceBudget); stop != nil {
+		if stop := p.spend(ctx, writing.DisappearanceBudget, p.disappearanceBudget); stop != nil {
 			return stop
 		}
 	}
 	if !p.in.Unrequested() || p.repeated {
 		return nil
 	}
-	return p.spend(ctx, writing.PutBudget, p.options.PutBudget)
+	return p.spend(ctx, writing.PutBudget, p.checks.PutBudget)
 }
 
 // spend asks one budget of the fleet; a limit of 0 is none.
@@ -38,7 +38,7 @@ func (p *put) spend(ctx context.Context, budget string, limit int) *resource.Ver
 			expense.With = append(expense.With, owner)
 		}
 	}
-	grant, err := p.Budgets.Spend(ctx, expense)
+	grant, err := p.checks.Budgets.Spend(ctx, expense)
 	switch {
 	case err != nil:
 		return new(resource.Block(resource.ReasonHeld, fmt.Sprintf(

@@ -103,7 +103,7 @@ func (a *Activities) deletedWithOwner(ctx context.Context, id resource.ID, found
 			return resource.ID{}, false
 		}
 	}
-	owner, deleting, err := a.deletingOwner(ctx, id)
+	owner, deleting, err := deletingOwner(ctx, a.Fleet, id)
 	return owner, err == nil && deleting
 }
 

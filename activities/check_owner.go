@@ -79,7 +79,7 @@ func (a *Activities) checkOwner(ctx context.Context, in CheckOwnerInput) CheckOw
 		verdict = a.waitForOwnerOperation(ctx, verdict, request)
 	}
 	if !in.Deleting && !in.Force {
-		verdict = a.waitForReadyOwner(ctx, verdict, in.Desired, in.RequestedAt)
+		verdict = a.states.waitForReadyOwner(ctx, verdict, in.Desired, in.RequestedAt)
 	}
 	if text := defaultedVersions(in, request); text != "" {
 		verdict.Message = strings.TrimPrefix(verdict.Message+"; "+text, "; ")
@@ -112,9 +112,9 @@ func (a *Activities) overdueAfter(owner *resource.Object) time.Duration {
 
 // overdueExempt reports whether an object is in one of the states in which it, and
 // what it owns, is never overdue.
-func (a *Activities) overdueExempt(object *resource.Object) bool {
+func (r *resourceReader) overdueExempt(object *resource.Object) bool {
 	return slices.ContainsFunc(states(object), func(state string) bool {
-		return slices.ContainsFunc(a.options.OverdueExempt, func(exempt string) bool { return strings.EqualFold(exempt, state) })
+		return slices.ContainsFunc(r.overdueStates, func(exempt string) bool { return strings.EqualFold(exempt, state) })
 	})
 }
 
@@ -155,7 +155,7 @@ func (a *Activities) leaveToOwnerDelete(ctx context.Context, verdict resource.Ve
 	if !verdict.Stops() || !owner.Exists() || a.Registry.InFlight(owner.ID.Type(), owner.ProvisioningState()) {
 		return verdict
 	}
-	managedOwner, deleting, err := a.deletingOwner(ctx, request.Object.ID)
+	managedOwner, deleting, err := deletingOwner(ctx, a.Fleet, request.Object.ID)
 	if err != nil || !deleting {
 		return verdict
 	}
@@ -163,8 +163,8 @@ func (a *Activities) leaveToOwnerDelete(ctx context.Context, verdict resource.Ve
 }
 
 // request returns what the extension points know of a resource before any read.
-func (a *Activities) request(desired resource.Desired) extensions.Request {
-	request := a.requestWithoutBody(desired, PassFacts{})
+func (m *requestMaker) request(desired resource.Desired) extensions.Request {
+	request := m.requestWithoutBody(desired, PassFacts{})
 	request.Object.Desired, _ = resource.DecodeBody(desired.Body)
 	return request
 }
@@ -175,25 +175,25 @@ func keepsOthers(desired resource.Desired) bool {
 	return desired.Put == "" && drift.KeepsOthers(desired.ID.Type())
 }
 
-func (a *Activities) requestWithoutBody(desired resource.Desired, facts PassFacts) extensions.Request {
+func (m *requestMaker) requestWithoutBody(desired resource.Desired, facts PassFacts) extensions.Request {
 	reader := &stepReader{
-		client: a.Client, lookup: a.lookup, managed: a.states, etags: a.ignoredETags, log: a.Log, readSince: facts.RequestedAt,
+		client: m.client, lookup: m.lookup, managed: m.states, etags: m.etags, log: m.log, readSince: facts.RequestedAt,
 	}
 	return extensions.Request{
 		Object: &resource.Object{
 			ID: desired.ID, APIVersion: desired.APIVersion,
 			Labels: desired.Labels, Policy: desired.Policy, Generation: facts.Generation,
 		},
-		Resolver: reader, Client: &linkClient{reader: reader, desired: desired}, Log: a.Log, Ignore: desired.Ignore, HashKey: a.options.HashKey, FormerHashKey: a.options.FormerHashKey,
+		Resolver: reader, Client: &linkClient{reader: reader, desired: desired}, Log: m.log, Ignore: desired.Ignore, HashKey: m.key, FormerHashKey: m.formerKey,
 		Merge: desired.Put == resource.PutMerge, KeepOthers: keepsOthers(desired),
-		StatedOnly: desired.Put == resource.PutPatch, Facts: a.Registry.Facts(desired.ID.Type()).Comparison,
+		StatedOnly: desired.Put == resource.PutPatch, Facts: m.registry.Facts(desired.ID.Type()).Comparison,
 	}
 }
 
 // ownerToRead returns the owner to read with its api-version, the zero reference for
 // none. The manifest states the version of the direct owner only.
-func (a *Activities) ownerToRead(desired resource.Desired) resource.Reference {
-	id := a.Registry.OwnerToRead(desired.ID)
+func (m *requestMaker) ownerToRead(desired resource.Desired) resource.Reference {
+	id := m.registry.OwnerToRead(desired.ID)
 	if id.Equal(desired.Owner) {
 		return resource.Reference{ID: id, APIVersion: desired.OwnerAPIVersion}
 	}
@@ -202,17 +202,17 @@ func (a *Activities) ownerToRead(desired resource.Desired) resource.Reference {
 
 // readOwner reads the owner into the request where a check needs it. A 403 is
 // noted in the request; any other refusal is the verdict.
-func (a *Activities) readOwner(ctx context.Context, request *extensions.Request, in CheckOwnerInput) *resource.Verdict {
-	owner := a.ownerToRead(in.Desired)
+func (m *requestMaker) readOwner(ctx context.Context, request *extensions.Request, in CheckOwnerInput) *resource.Verdict {
+	owner := m.ownerToRead(in.Desired)
 	if owner.ID.IsZero() || in.Force {
 		return nil
 	}
 	var notBefore time.Time
 	if in.Deleting {
-		notBefore = a.clock.Now()
+		notBefore = m.clock.Now()
 	}
-	a.lookup.NoteRequest(owner.ID, in.RequestedAt)
-	got := a.lookup.Read(ctx, owner.ID, owner.APIVersion, notBefore)
+	m.lookup.NoteRequest(owner.ID, in.RequestedAt)
+	got := m.lookup.Read(ctx, owner.ID, owner.APIVersion, notBefore)
 	unknown, isUnknown := errors.AsType[*lookup.UnknownVersionError](got.Err)
 	switch {
 	case isUnknown:
@@ -228,7 +228,7 @@ func (a *Activities) readOwner(ctx context.Context, request *extensions.Request,
 		verdict.WaitingFor = []resource.ID{in.Desired.Owner}
 		return &verdict
 	case got.Err != nil:
-		verdict := a.errorVerdict(ctx, owner.ID, owner.APIVersion, got.Err)
+		verdict := m.errorVerdict(ctx, owner.ID, owner.APIVersion, got.Err)
 		verdict.Message = "the owner " + owner.ID.Short() + " cannot be read: " + verdict.Message
 		if verdict.Class == resource.RetryNone {
 			verdict.Class, verdict.Severity = resource.RetryVerySlow, resource.SeverityWarning
@@ -236,8 +236,8 @@ func (a *Activities) readOwner(ctx context.Context, request *extensions.Request,
 		return &verdict
 	default:
 		request.Owner = got.Object
-		if a.Registry.SeesOwner(in.Desired.ID.Type()) {
-			a.states.addTo(ctx, request.Owner, in.RequestedAt)
+		if m.registry.SeesOwner(in.Desired.ID.Type()) {
+			m.states.addTo(ctx, request.Owner, in.RequestedAt)
 		}
 	}
 	return nil
@@ -270,20 +270,20 @@ func defaultedVersions(in CheckOwnerInput, request extensions.Request) string {
 
 // addOwner adds the owner for the later checks of a pass: the reading of
 // CheckOwner, unless it has expired.
-func (a *Activities) addOwner(ctx context.Context, request *extensions.Request, desired resource.Desired) {
-	owner := a.ownerToRead(desired)
+func (m *requestMaker) addOwner(ctx context.Context, request *extensions.Request, desired resource.Desired) {
+	owner := m.ownerToRead(desired)
 	if owner.ID.IsZero() {
 		return
 	}
 	since := readerOf(*request).readSince
-	a.lookup.NoteRequest(owner.ID, since)
-	got := a.lookup.Read(ctx, owner.ID, owner.APIVersion, time.Time{})
+	m.lookup.NoteRequest(owner.ID, since)
+	got := m.lookup.Read(ctx, owner.ID, owner.APIVersion, time.Time{})
 	if got.Err != nil {
 		request.OwnerNote = "not readable, not checked"
 		return
 	}
 	request.Owner = got.Object
-	if a.Registry.SeesOwner(desired.ID.Type()) {
-		a.states.addTo(ctx, request.Owner, since)
+	if m.registry.SeesOwner(desired.ID.Type()) {
+		m.states.addTo(ctx, request.Owner, since)
 	}
 }

@@ -78,7 +78,7 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	case err != nil && refusal == nil && decided:
 		verdict.Message = secrets.Scrub(verdict.Message, nil)
 		if verdict.Reason == resource.ReasonDeletionNotSupported {
-			verdict = a.leaveToOwner(ctx, in.Desired.ID, verdict)
+			verdict = leaveToOwner(ctx, a.Fleet, in.Desired.ID, verdict)
 		}
 		return DeleteResourceResult{Verdict: a.report("DeleteResource", verdict)}, nil
 	case err != nil && (refusal != nil || isARMError(err)):
@@ -123,11 +123,11 @@ func (a *Activities) deleteFailed(ctx context.Context, in DeleteResourceInput, h
 	if failure, ok := errors.AsType[*arm.Error](err); ok {
 		switch {
 		case failure.NotDeletable():
-			verdict = a.leaveToOwner(ctx, in.Desired.ID, notDeletableVerdict(verdict))
+			verdict = leaveToOwner(ctx, a.Fleet, in.Desired.ID, notDeletableVerdict(verdict))
 		case isLock(failure):
-			verdict = a.explainLocks(ctx, in.Desired.ID, verdict)
+			verdict = explainLocks(ctx, a.Client, in.Desired.ID, verdict)
 		case refusedByUse(failure):
-			verdict = a.leaveToOwner(ctx, in.Desired.ID, verdict)
+			verdict = leaveToOwner(ctx, a.Fleet, in.Desired.ID, verdict)
 		}
 	}
 	return DeleteResourceResult{Verdict: a.report("DeleteResource", verdict), Unsent: a.refusedUnsent(ctx, in.Desired, err)}, nil
@@ -174,8 +174,8 @@ func notDeletableVerdict(refusal resource.Verdict) resource.Verdict {
 
 // leaveToOwner waits for the DELETE of the owner, which removes the resource too,
 // while the owner is being deleted. Otherwise it returns the refusal.
-func (a *Activities) leaveToOwner(ctx context.Context, id resource.ID, refusal resource.Verdict) resource.Verdict {
-	owner, deleting, err := a.deletingOwner(ctx, id)
+func leaveToOwner(ctx context.Context, fleet Fleet, id resource.ID, refusal resource.Verdict) resource.Verdict {
+	owner, deleting, err := deletingOwner(ctx, fleet, id)
 	switch {
 	case err != nil:
 		return resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, fmt.Sprintf(
@@ -190,9 +190,9 @@ func (a *Activities) leaveToOwner(ctx context.Context, id resource.ID, refusal r
 
 // deletingOwner returns the nearest managed owner, and reports whether it is being
 // deleted: its DELETE removes what it contains.
-func (a *Activities) deletingOwner(ctx context.Context, id resource.ID) (resource.ID, bool, error) {
+func deletingOwner(ctx context.Context, fleet Fleet, id resource.ID) (resource.ID, bool, error) {
 	for owner := id.Owner(); !owner.IsZero(); owner = owner.Owner() {
-		managed, known, err := a.Fleet.Managed(ctx, owner)
+		managed, known, err := fleet.Managed(ctx, owner)
 		if err != nil {
 			return resource.ID{}, false, fmt.Errorf("look up owner %s: %w", owner.Short(), err)
 		}

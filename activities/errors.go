@@ -61,7 +61,7 @@ func hasStatus(err error, status int) bool {
 // classifiers of the type decide about a response; any other error is
 // ArmUnreachable. Conflict and throttling block, because nothing is wrong with the
 // resource.
-func (a *Activities) errorVerdict(ctx context.Context, id resource.ID, apiVersion string, err error) resource.Verdict {
+func (m *requestMaker) errorVerdict(ctx context.Context, id resource.ID, apiVersion string, err error) resource.Verdict {
 	failure, isResponse := errors.AsType[*arm.Error](err)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -69,7 +69,7 @@ func (a *Activities) errorVerdict(ctx context.Context, id resource.ID, apiVersio
 	case !isResponse:
 		return resource.Fail(resource.ReasonArmUnreachable, resource.RetrySlow, "ARM cannot be reached: "+secrets.Scrub(err.Error(), nil))
 	}
-	verdict := a.Registry.ClassifyFor(ctx, a.requestWithoutBody(resource.Desired{ID: id, APIVersion: apiVersion}, PassFacts{}), failure)
+	verdict := m.registry.ClassifyFor(ctx, m.requestWithoutBody(resource.Desired{ID: id, APIVersion: apiVersion}, PassFacts{}), failure)
 	verdict.Message = secrets.Scrub(verdict.Message, nil)
 	if failure.Class == arm.ClassConflict || failure.Class == arm.ClassThrottled {
 		verdict.Action = resource.ActionBlock

@@ -49,7 +49,7 @@ func withoutETags(body map[string]any) any {
 func (a *Activities) deleteUnchanged(ctx context.Context, in DeleteResourceInput) (arm.Operation, error) {
 	id, version, options := in.Desired.ID, in.Desired.APIVersion, arm.DeleteOptionsOf(ctx)
 	options.AddQuery(a.purger().Query(in.Desired))
-	if in.ETag == "" || a.ignoresETags(http.MethodDelete, id.Type()) {
+	if in.ETag == "" || a.etags.ignoresETags(http.MethodDelete, id.Type()) {
 		return a.Client.Delete(ctx, id, version, options)
 	}
 	unchanged := options
@@ -67,7 +67,7 @@ func (a *Activities) deleteUnchanged(ctx context.Context, in DeleteResourceInput
 	case now.ETag != in.ETag && a.hasStableETag(ctx, in.Desired, now.ETag):
 		return arm.Operation{}, refusal
 	}
-	a.noteIgnoredETags(http.MethodDelete, id.Type())
+	a.etags.noteIgnoredETags(http.MethodDelete, id.Type())
 	if now.ETag != in.ETag {
 		return arm.Operation{}, refusal
 	}

@@ -101,7 +101,7 @@ func TestChangingETags(t *testing.T) {
 			t.Errorf("PUT %d: %+v after %d accepted", size-1, got.Verdict, w.puts(thingText))
 		}
 	}
-	if !w.acts.ignoresETags(http.MethodPut, "Contoso.Things/things") {
+	if !w.acts.etags.ignoresETags(http.MethodPut, "Contoso.Things/things") {
 		t.Error("the type is not remembered")
 	}
 }

@@ -59,13 +59,13 @@ func (a *Activities) ExportValues(ctx context.Context, in ExportValuesInput) (Ex
 	requests, cancel := requestContext(ctx)
 	defer cancel()
 	requests = a.forWrites(requests, in.Desired, in.PassFacts, writing.Step{Progress: heartbeat.content})
-	failures := &exportFailures{activities: a, desired: in.Desired, repeated: in.Repeated, last: heartbeat.progress().lastAnswer}
+	failures := &exportFailures{requests: a.requestMaker, desired: in.Desired, repeated: in.Repeated, last: heartbeat.progress().lastAnswer}
 	failures.count = func() int {
 		progress := exportProgress{lastAnswer: failures.last, TransientErrors: heartbeat.progress().TransientErrors + 1}
 		heartbeat.send(progress)
 		return progress.TransientErrors
 	}
-	e := a.exporter(in.Desired, in.KeysDisabled, failures)
+	e := a.exporter(a.options.Exports, in.Desired, in.KeysDisabled, failures)
 	var written, stopped []string
 	for _, i := range in.Due {
 		if i < 0 || i >= len(in.Desired.Exports) {
@@ -140,19 +140,19 @@ func (r *ExportValuesResult) note(done exporting.Exported) {
 }
 
 // exporter returns what exports values of a resource.
-func (a *Activities) exporter(desired resource.Desired, keysDisabled string, failures exporting.Failures) *exporting.Exporter {
-	settings := exporting.Settings{Client: a.Client, Registry: a.Registry, Vaults: a.options.Exports, KeysDisabled: keysDisabled, Failures: failures}
-	if a.options.Rotation {
-		settings.Hash = a.hash
+func (m *requestMaker) exporter(vaults map[string][]resource.VaultPattern, desired resource.Desired, keysDisabled string, failures exporting.Failures) *exporting.Exporter {
+	settings := exporting.Settings{Client: m.client, Registry: m.registry, Vaults: vaults, KeysDisabled: keysDisabled, Failures: failures}
+	if m.rotation {
+		settings.Hash = m.hash
 	}
 	return exporting.New(desired, settings)
 }
 
 // exportFailures turns the errors of one attempt of ExportValues into verdicts and retries.
 type exportFailures struct {
-	activities *Activities
-	desired    resource.Desired
-	repeated   Repeated
+	requests *requestMaker
+	desired  resource.Desired
+	repeated Repeated
 	// count counts a transient error and returns the number of them, last is ARM's last error.
 	count func() int
 	last  lastAnswer
@@ -164,7 +164,7 @@ func (f *exportFailures) Request(ctx context.Context, err error, values []string
 	if stop, blocked := writing.Blocked(err); blocked {
 		return &stop, nil
 	}
-	read, _ := f.activities.secretValues(ctx, f.desired.SecretRefs)
+	read, _ := f.requests.secretValues(ctx, f.desired.SecretRefs)
 	clean := scrubError("export", f.desired.ID, err, slices.Concat(read, values))
 	verdict := f.Verdict(ctx, clean, values)
 	if retry := retryTransient(clean, f.count()); retry != nil {
@@ -176,7 +176,7 @@ func (f *exportFailures) Request(ctx context.Context, err error, values []string
 // Verdict returns the verdict about an error of ARM, without values.
 func (f *exportFailures) Verdict(ctx context.Context, err error, values []string) resource.Verdict {
 	request := failedRequest{id: f.desired.ID, apiVersion: f.desired.APIVersion, repeated: f.repeated, values: values, refs: f.desired.SecretRefs}
-	return f.activities.failureVerdict(ctx, request, err, &f.last)
+	return f.requests.failureVerdict(ctx, request, err, &f.last)
 }
 
 // Transient returns the error with which Temporal retries a vault that is unavailable, nil
@@ -193,8 +193,8 @@ func (f *exportFailures) Transient(message string) error {
 // planExports returns what a pass would do to the secrets of a resource. Before a resource
 // exists, only what forbids an export is known.
 func (p *planning) planExports(ctx context.Context, observed map[string]any) []exporting.Planned {
-	failures := &exportFailures{activities: p.Activities, desired: p.in.Desired, count: func() int { return maxTransientErrors }}
-	e := p.exporter(p.in.Desired, exporting.KeysDisabled(observed), failures)
+	failures := &exportFailures{requests: p.requestMaker, desired: p.in.Desired, count: func() int { return maxTransientErrors }}
+	e := p.exporter(p.vaults, p.in.Desired, exporting.KeysDisabled(observed), failures)
 	var planned []exporting.Planned
 	for _, export := range p.in.Desired.Exporting() {
 		planned = append(planned, e.Plan(ctx, export, observed != nil))

@@ -14,7 +14,7 @@ import (
 // fingerprint returns a keyed hash of a plan and of what it is based on: the values
 // in Azure where the manifest states something. Other values (etags, counters,
 // times) change by themselves and do not change the fingerprint.
-func (a *Activities) fingerprint(result PlanResourceResult, desired resource.Desired, observed map[string]any) (string, error) {
+func (h *hasher) fingerprint(result PlanResourceResult, desired resource.Desired, observed map[string]any) (string, error) {
 	body, err := resource.DecodeBody(desired.Body)
 	if err != nil {
 		return "", err
@@ -37,7 +37,7 @@ func (a *Activities) fingerprint(result PlanResourceResult, desired resource.Des
 	if err != nil {
 		return "", fmt.Errorf("encode the plan of %s: %w", desired.ID, err)
 	}
-	return a.hash(raw), nil
+	return h.hash(raw), nil
 }
 
 // project returns the part of observed where desired states something, without the

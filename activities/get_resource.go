@@ -82,6 +82,15 @@ type readProgress struct {
 	Doubt doubt `json:"doubt,omitzero"`
 }
 
+// resourceReader reads resources for the history: masked, and absent only with a proof.
+type resourceReader struct {
+	*requestMaker
+	report                       reporter
+	rereadWindow, rereadInterval time.Duration
+	// overdueStates are the states in which a resource is never overdue.
+	overdueStates []string
+}
+
 // GetResource is step 2: it returns the resource as ARM shows it, masked. Only a
 // proof (arm.IsAbsent), or the same response again over RereadWindow where ARM can give
 // none, means that the resource is absent.
@@ -93,39 +102,39 @@ func (a *Activities) GetResource(ctx context.Context, in GetResourceInput) (GetR
 }
 
 // getResource is GetResource as part of an activity.
-func (a *Activities) getResource(ctx context.Context, in GetResourceInput, heartbeat *heartbeater[readProgress]) (GetResourceResult, error) {
-	result, masked, err := a.readOnce(ctx, in.Target)
+func (r *resourceReader) getResource(ctx context.Context, in GetResourceInput, heartbeat *heartbeater[readProgress]) (GetResourceResult, error) {
+	result, masked, err := r.readOnce(ctx, in.Target)
 	if err == nil && !result.Exists {
-		err = a.confirmAbsence(ctx, in, result)
+		err = r.confirmAbsence(ctx, in, result)
 	}
 	if err != nil && arm.DoubtOf(err) != "" {
-		result, err = a.judgeDoubt(ctx, in, heartbeat, err)
+		result, err = r.judgeDoubt(ctx, in, heartbeat, err)
 	}
 	switch {
 	case isNotYet(err):
 		return GetResourceResult{}, err
 	case err != nil:
-		return a.getFailed(ctx, in, heartbeat, err)
+		return r.getFailed(ctx, in, heartbeat, err)
 	case result.Verdict.Stops():
-		a.report("GetResource", result.Verdict)
+		r.report("GetResource", result.Verdict)
 		return result, nil
 	}
-	if err := a.awaitExpected(ctx, in.Expect, result.Exists, heartbeat); err != nil {
+	if err := r.awaitExpected(ctx, in.Expect, result.Exists, heartbeat); err != nil {
 		return GetResourceResult{}, err
 	}
-	a.cacheReading(ctx, in.Target, result, masked)
+	r.cacheReading(ctx, in.Target, result, masked)
 	if !result.Exists && len(in.Identity) > 0 {
-		if result.Moved, err = a.findMoved(ctx, in.Target, in.Identity, heartbeat); err != nil {
+		if result.Moved, err = r.findMoved(ctx, in.Target, in.Identity, heartbeat); err != nil {
 			if isNotYet(err) {
 				return GetResourceResult{}, err
 			}
-			return a.getFailed(ctx, in, heartbeat, err)
+			return r.getFailed(ctx, in, heartbeat, err)
 		}
 	}
 	if !in.WithoutBody {
 		result.ETag = "" // a PUT is preceded by a read of its own
 	} else {
-		a.bodies.Drop(result.Observed)
+		r.bodies.Drop(result.Observed)
 		result.Observed = nil
 	}
 	return result, nil
@@ -133,21 +142,21 @@ func (a *Activities) getResource(ctx context.Context, in GetResourceInput, heart
 
 // readOnce makes one request. It returns the masked body too. Its error is a
 // refusal or transient; a response that cannot be decoded is a verdict.
-func (a *Activities) readOnce(ctx context.Context, target resource.Target) (GetResourceResult, map[string]any, error) {
-	started := a.now(ctx)
+func (r *resourceReader) readOnce(ctx context.Context, target resource.Target) (GetResourceResult, map[string]any, error) {
+	started := r.now(ctx)
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	response, err := a.Client.Get(requests, target.ID, target.APIVersion)
+	response, err := r.client.Get(requests, target.ID, target.APIVersion)
 	if err != nil && !arm.IsAbsent(err) {
 		return GetResourceResult{}, nil, err
 	}
-	result := GetResourceResult{Verdict: resource.Proceed(""), ReadAt: started, Leaf: a.Registry.Leaf(target.ID.Type())}
+	result := GetResourceResult{Verdict: resource.Proceed(""), ReadAt: started, Leaf: r.registry.Leaf(target.ID.Type())}
 	var masked map[string]any
 	if err != nil {
 		result.Verdict = absenceVerdict(target.ID, err)
 	}
 	if err == nil {
-		if masked, err = a.observe(ctx, target, response, &result); err != nil {
+		if masked, err = r.observe(ctx, target, response, &result); err != nil {
 			return GetResourceResult{Verdict: resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error())}, nil, nil
 		}
 	}
@@ -155,29 +164,29 @@ func (a *Activities) readOnce(ctx context.Context, target resource.Target) (GetR
 }
 
 // cacheReading caches a reading for the resources that wait for this one.
-func (a *Activities) cacheReading(ctx context.Context, target resource.Target, result GetResourceResult, masked map[string]any) {
-	a.lookup.Cache(ctx, target.ID, target.APIVersion, masked, result.ReadAt)
-	a.report("GetResource", result.Verdict)
+func (r *resourceReader) cacheReading(ctx context.Context, target resource.Target, result GetResourceResult, masked map[string]any) {
+	r.lookup.Cache(ctx, target.ID, target.APIVersion, masked, result.ReadAt)
+	r.report("GetResource", result.Verdict)
 }
 
 // observe fills in the result from a response, masked before it leaves the
 // activity.
-func (a *Activities) observe(ctx context.Context, target resource.Target, response arm.Response, result *GetResourceResult) (map[string]any, error) {
+func (r *resourceReader) observe(ctx context.Context, target resource.Target, response arm.Response, result *GetResourceResult) (map[string]any, error) {
 	body, err := resource.DecodeBody(response.Body)
 	if err != nil || body == nil {
 		return nil, fmt.Errorf("the answer to GET %s is no JSON object (ARM request ID %s)", target.ID, response.RequestID)
 	}
-	masked := a.Registry.Trim(target.ID.Type(), a.mask(ctx, body, target))
+	masked := r.registry.Trim(target.ID.Type(), r.mask(ctx, body, target))
 	if result.Observed, err = json.Marshal(masked); err != nil {
 		return nil, fmt.Errorf("encode answer to GET %s: %w", target.ID, err)
 	}
 	if drift.Bounded(result.Observed) {
-		a.bodies.Put(result.Observed, masked)
+		r.bodies.Put(result.Observed, masked)
 	}
 	object := resource.Object{Observed: masked}
 	result.Exists, result.ExistenceOnly, result.ETag = true, response.ExistenceOnly, response.ETag
-	result.State, result.OverdueExempt = strings.Join(states(&object), ", "), a.overdueExempt(&object)
-	if state := object.ProvisioningState(); a.Registry.InFlight(target.ID.Type(), state) {
+	result.State, result.OverdueExempt = strings.Join(states(&object), ", "), r.overdueExempt(&object)
+	if state := object.ProvisioningState(); r.registry.InFlight(target.ID.Type(), state) {
 		result.InFlight = state
 	}
 	return masked, nil
@@ -201,17 +210,17 @@ func states(object *resource.Object) []string {
 
 // getFailed retries a transient error; any other one, or one too many, is a
 // verdict.
-func (a *Activities) getFailed(ctx context.Context, in GetResourceInput, heartbeat *heartbeater[readProgress], err error) (GetResourceResult, error) {
-	values, _ := a.secretValues(ctx, in.SecretRefs)
+func (r *resourceReader) getFailed(ctx context.Context, in GetResourceInput, heartbeat *heartbeater[readProgress], err error) (GetResourceResult, error) {
+	values, _ := r.secretValues(ctx, in.SecretRefs)
 	request := failedRequest{id: in.ID, apiVersion: in.APIVersion, repeated: in.Repeated, values: values}
 	progress := heartbeat.progress()
 	progress.TransientErrors++
-	verdict := a.failureVerdict(ctx, request, err, &progress.lastAnswer)
+	verdict := r.failureVerdict(ctx, request, err, &progress.lastAnswer)
 	heartbeat.send(progress)
 	if retry := retryTransient(scrubError("get", in.ID, err, values), progress.TransientErrors); retry != nil {
 		return GetResourceResult{}, retry
 	}
-	return GetResourceResult{Verdict: a.report("GetResource", verdict)}, nil
+	return GetResourceResult{Verdict: r.report("GetResource", verdict)}, nil
 }
 
 // countTransient counts an error of a read and returns the error that makes
@@ -226,39 +235,39 @@ func countTransient(heartbeat *heartbeater[readProgress], err error) error {
 // awaitExpected returns the error that makes Temporal read again when the response
 // contradicts an accepted write: ARM's reads may lag behind its writes. After
 // RereadWindow it returns nil.
-func (a *Activities) awaitExpected(ctx context.Context, expect Expectation, exists bool, heartbeat *heartbeater[readProgress]) error {
-	if expect.isMet(exists) || a.sinceFirst(ctx, heartbeat) >= a.options.RereadWindow {
+func (r *resourceReader) awaitExpected(ctx context.Context, expect Expectation, exists bool, heartbeat *heartbeater[readProgress]) error {
+	if expect.isMet(exists) || r.sinceFirst(ctx, heartbeat) >= r.rereadWindow {
 		return nil
 	}
-	return notYet(fmt.Sprintf("the resource is expected to be %s, and is not yet", expect), a.options.RereadInterval)
+	return notYet(fmt.Sprintf("the resource is expected to be %s, and is not yet", expect), r.rereadInterval)
 }
 
 // sinceFirst returns the time since its first call in this activity.
-func (a *Activities) sinceFirst(ctx context.Context, heartbeat *heartbeater[readProgress]) time.Duration {
+func (r *resourceReader) sinceFirst(ctx context.Context, heartbeat *heartbeater[readProgress]) time.Duration {
 	progress := heartbeat.progress()
 	if progress.Since.IsZero() {
-		progress.Since = a.now(ctx)
+		progress.Since = r.now(ctx)
 		heartbeat.send(progress)
 	}
-	return a.now(ctx).Sub(progress.Since)
+	return r.now(ctx).Sub(progress.Since)
 }
 
 // mask hides secret values: by name and form, at the paths that the manifest marks
 // as secret, and wherever the body repeats the value of a $secret.
-func (a *Activities) mask(ctx context.Context, observed map[string]any, target resource.Target) map[string]any {
-	masked := a.Masker.MaskPaths(a.Masker.Mask(target.ID.Type(), observed, target.Plain), target.Secret)
-	if values, _ := a.secretValues(ctx, target.SecretRefs); len(values) > 0 {
-		masked = a.Masker.MaskValues(masked, values)
+func (s *secretReader) mask(ctx context.Context, observed map[string]any, target resource.Target) map[string]any {
+	masked := s.masker.MaskPaths(s.masker.Mask(target.ID.Type(), observed, target.Plain), target.Secret)
+	if values, _ := s.secretValues(ctx, target.SecretRefs); len(values) > 0 {
+		masked = s.masker.MaskValues(masked, values)
 	}
 	return masked
 }
 
 // secretValues returns the values behind $secret references, to be masked in
 // responses. It returns false when one of them cannot be read.
-func (a *Activities) secretValues(ctx context.Context, refs []string) (values []string, all bool) {
+func (s *secretReader) secretValues(ctx context.Context, refs []string) (values []string, all bool) {
 	all = true
 	for _, ref := range refs {
-		value, err := a.Secrets.ReadCached(ctx, ref)
+		value, err := s.resolver.ReadCached(ctx, ref)
 		if err != nil {
 			all = false
 			continue

@@ -202,7 +202,7 @@ func TestIgnoredETags(t *testing.T) {
 			t.Errorf("PUT %d took the tags of another tool: %s", i+1, response.Body)
 		}
 	}
-	if !w.acts.ignoresETags(http.MethodPut, "contoso.things/THINGS") || w.acts.ignoresETags(http.MethodPut, "Contoso.Things/others") {
+	if !w.acts.etags.ignoresETags(http.MethodPut, "contoso.things/THINGS") || w.acts.etags.ignoresETags(http.MethodPut, "Contoso.Things/others") {
 		t.Error("the type is not remembered, or another one is")
 	}
 }

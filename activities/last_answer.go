@@ -79,9 +79,9 @@ type failedRequest struct {
 
 // failureVerdict returns the verdict of a failed request. Where the error is no
 // response of ARM, it adds ARM's last one.
-func (a *Activities) failureVerdict(ctx context.Context, request failedRequest, err error, last *lastAnswer) resource.Verdict {
-	verdict := a.errorVerdict(ctx, request.id, request.apiVersion, err)
-	read, _ := a.secretValues(ctx, request.refs)
+func (m *requestMaker) failureVerdict(ctx context.Context, request failedRequest, err error, last *lastAnswer) resource.Verdict {
+	verdict := m.errorVerdict(ctx, request.id, request.apiVersion, err)
+	read, _ := m.secretValues(ctx, request.refs)
 	values := slices.Concat(request.values, read)
 	verdict.Message = secrets.Scrub(verdict.Message, values)
 	if reason := string(verdict.Reason); secrets.Scrub(reason, values) != reason {

@@ -23,12 +23,12 @@ func isLock(failure *arm.Error) bool { return strings.EqualFold(failure.Code, co
 // explainLocks names the locks behind a refusal: ARM's message names the scope, but
 // not the lock. Locks are inherited, so it reads every scope above. Where the locks
 // may not be read, ARM's message stays.
-func (a *Activities) explainLocks(ctx context.Context, id resource.ID, refusal resource.Verdict) resource.Verdict {
+func explainLocks(ctx context.Context, client *arm.Client, id resource.ID, refusal resource.Verdict) resource.Verdict {
 	requests, cancel := requestContext(ctx)
 	defer cancel()
 	var found []string
 	for scope := id; !scope.IsZero() && !strings.EqualFold(scope.Type(), resource.TypeManagementGroup); scope = scope.Owner() {
-		items, err := a.Client.List(requests, scope, "providers/Microsoft.Authorization/locks", locksAPIVersion, contents.MaxRead)
+		items, err := client.List(requests, scope, "providers/Microsoft.Authorization/locks", locksAPIVersion, contents.MaxRead)
 		if err != nil {
 			continue
 		}

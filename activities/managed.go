@@ -116,8 +116,8 @@ func (m *managedStates) addTo(ctx context.Context, object *resource.Object, sinc
 // requireReady lets a managed resource count as ready only when its own post-check
 // passed: a private endpoint without approval exists, and nothing that depends on it
 // works.
-func (a *Activities) requireReady(ctx context.Context, found extensions.ResolvedReference, since time.Time) extensions.ResolvedReference {
-	managed, known, err := a.states.of(ctx, found.Reference.ID, since)
+func (m *managedStates) requireReady(ctx context.Context, found extensions.ResolvedReference, since time.Time) extensions.ResolvedReference {
+	managed, known, err := m.of(ctx, found.Reference.ID, since)
 	switch {
 	case err != nil:
 		found.Err = err
@@ -130,11 +130,11 @@ func (a *Activities) requireReady(ctx context.Context, found extensions.Resolved
 // waitForReadyOwner returns a block while a managed owner is not Ready, where the manifest
 // demands it; the given verdict else. An owner that Armature does not manage has no Ready
 // condition: its provisioning state was checked.
-func (a *Activities) waitForReadyOwner(ctx context.Context, verdict resource.Verdict, desired resource.Desired, since time.Time) resource.Verdict {
+func (m *managedStates) waitForReadyOwner(ctx context.Context, verdict resource.Verdict, desired resource.Desired, since time.Time) resource.Verdict {
 	if verdict.Stops() || desired.WaitFor != resource.WaitForReady || desired.Owner.IsZero() {
 		return verdict
 	}
-	managed, known, err := a.states.of(ctx, desired.Owner, since)
+	managed, known, err := m.of(ctx, desired.Owner, since)
 	switch {
 	case err != nil:
 		return resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, fmt.Sprintf(

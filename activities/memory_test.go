@@ -167,7 +167,7 @@ func TestBaselineOfSecrets(t *testing.T) {
 			folder := t.TempDir()
 			file := filepath.Join(folder, "password")
 			p := newPasses(t, body, func(s *setup) { s.options.Rotation = keyed })
-			p.acts.Secrets = secrets.New(secrets.Options{Dir: folder})
+			p.acts.resolver = secrets.New(secrets.Options{Dir: folder})
 			p.desired.SecretRefs, p.desired.Secret = []string{"file:password"}, []string{"properties.adminPassword"}
 			must(t, os.WriteFile(file, []byte(planted), 0o600))
 			p.post(shown, true, nil)
@@ -200,7 +200,7 @@ func TestBaselineOfASecretRotatedDuringPut(t *testing.T) {
 	folder := t.TempDir()
 	p := newPasses(t, `{"location":"westus2","properties":{"size":1,"adminPassword":{"$secret":"file:password"}}}`, func(s *setup) { s.options.Rotation = true })
 	p.put(groupText, `{"location":"westus2"}`)
-	p.acts.Secrets = secrets.New(secrets.Options{Dir: folder})
+	p.acts.resolver = secrets.New(secrets.Options{Dir: folder})
 	p.desired.SecretRefs, p.desired.Secret = []string{"file:password"}, []string{"properties.adminPassword"}
 	is := func(value string) { must(t, os.WriteFile(filepath.Join(folder, "password"), []byte(value), 0o600)) }
 	send := func() PutResourceResult {

@@ -52,7 +52,7 @@ type Carried struct {
 func (a *Activities) MoveResource(ctx context.Context, in MoveResourceInput) (MoveResourceResult, error) {
 	heartbeat := startHeartbeat[readProgress](ctx)
 	defer heartbeat.stop()
-	m := moving{Activities: a, in: in, heartbeat: heartbeat}
+	m := moving{resourceReader: a.resourceReader, comparer: a.comparer, memories: a.Memory, in: in, heartbeat: heartbeat}
 	result, err := m.prove(ctx)
 	if err == nil && !result.Verdict.Stops() {
 		err = m.carry(ctx, &result)
@@ -62,7 +62,10 @@ func (a *Activities) MoveResource(ctx context.Context, in MoveResourceInput) (Mo
 
 // moving is one attempt of MoveResource.
 type moving struct {
-	*Activities
+	*resourceReader
+	comparer *comparer
+	memories MemoryReader
+
 	in        MoveResourceInput
 	heartbeat *heartbeater[readProgress]
 	// memory belongs to Old, got the reading of New.
@@ -78,7 +81,7 @@ func (m *moving) refuse(format string, args ...any) (MoveResourceResult, error) 
 
 // recollect returns what a workflow remembers, and false where none manages the resource.
 func (m *moving) recollect(ctx context.Context, id resource.ID) (WorkflowMemory, bool, error) {
-	memory, known, err := m.Memory.ReadMemory(ctx, id)
+	memory, known, err := m.memories.ReadMemory(ctx, id)
 	if err != nil {
 		if retry := countTransient(m.heartbeat, err); retry != nil {
 			return memory, false, retry
@@ -170,7 +173,7 @@ func (m *moving) carry(ctx context.Context, result *MoveResourceResult) error {
 	}
 	checks, cancel := context.WithTimeout(ctx, lookup.Timeout)
 	defer cancel()
-	checked, _ := m.preCheck(checks, PreCheckInput{
+	checked, _ := m.comparer.preCheck(checks, PreCheckInput{
 		Desired: desired, Observed: m.got.Observed, Memory: m.memory.Memory, Applied: m.memory.Applied, Existed: true,
 	})
 	verdict := checked.Verdict

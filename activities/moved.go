@@ -23,24 +23,24 @@ const (
 // findMoved returns the place of a resource that is absent at its own: another one in the
 // subscription, of the same type and name, with the remembered identity. It returns zero
 // where none proves to be it, also where the list may not be read.
-func (a *Activities) findMoved(ctx context.Context, target resource.Target, identity resource.Identity, heartbeat *heartbeater[readProgress]) (resource.ID, error) {
+func (r *resourceReader) findMoved(ctx context.Context, target resource.Target, identity resource.Identity, heartbeat *heartbeater[readProgress]) (resource.ID, error) {
 	subscription, err := resource.ParseID("/subscriptions/" + target.ID.Subscription())
 	if err != nil || !resource.IsMovable(target.ID) {
 		return resource.ID{}, nil //nolint:nilerr // what is in no subscription is not moved
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	items, err := a.Client.Find(requests, subscription, "resources", resource.ResourceGroupAPIVersion,
+	items, err := r.client.Find(requests, subscription, "resources", resource.ResourceGroupAPIVersion,
 		"resourceType eq '"+strings.ReplaceAll(target.ID.Type(), "'", "''")+"'", maxMovedListed)
 	if err != nil {
 		return resource.ID{}, unlessRefused(err)
 	}
 	candidates, stale := sameName(items, target.ID)
-	if stale && a.sinceFirst(ctx, heartbeat) < a.options.RereadWindow {
-		return resource.ID{}, notYet("the list of resources still shows "+target.ID.Short()+" at its place, where a GET finds nothing; both are read again", a.options.RereadInterval)
+	if stale && r.sinceFirst(ctx, heartbeat) < r.rereadWindow {
+		return resource.ID{}, notYet("the list of resources still shows "+target.ID.Short()+" at its place, where a GET finds nothing; both are read again", r.rereadInterval)
 	}
 	for _, candidate := range candidates {
-		found, err := a.readIdentity(requests, target, candidate)
+		found, err := r.readIdentity(requests, target, candidate)
 		switch {
 		case err != nil:
 			return resource.ID{}, err
@@ -73,8 +73,8 @@ func sameName(items []json.RawMessage, old resource.ID) (found []resource.ID, st
 
 // readIdentity returns the identity that ARM shows for a resource now, nil for an absent
 // one and for one that may not be read.
-func (a *Activities) readIdentity(ctx context.Context, target resource.Target, id resource.ID) (resource.Identity, error) {
-	response, err := a.Client.Get(ctx, id, target.APIVersion)
+func (r *resourceReader) readIdentity(ctx context.Context, target resource.Target, id resource.ID) (resource.Identity, error) {
+	response, err := r.client.Get(ctx, id, target.APIVersion)
 	if err != nil {
 		if arm.IsAbsent(err) {
 			err = nil

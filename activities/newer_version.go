@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/drift"
@@ -14,28 +15,37 @@ import (
 	"github.com/armature-io/armature/types"
 )
 
-// newerVersion returns what a PUT of a resource may remove because the api-version of its
+// newerVersions are the newer api-versions that a resource is read in, because a PUT may
+// remove what only they have.
+type newerVersions struct {
+	requests *requestMaker
+	// refused are the types with an api-version, in lower case, that the service does not
+	// have although it is published.
+	refused sync.Map
+}
+
+// of returns what a PUT of a resource may remove because the api-version of its
 // manifest does not have it; the zero value for put: replace, which lets it go, and where
 // the service refused the newer version.
-func (a *Activities) newerVersion(desired resource.Desired, keeps bool) types.Newer {
-	if a.Registry.Facts(desired.ID.Type()).PutKeepsOmitted != "" {
+func (n *newerVersions) of(desired resource.Desired, keeps bool) types.Newer {
+	if n.requests.registry.Facts(desired.ID.Type()).PutKeepsOmitted != "" {
 		return types.Newer{}
 	}
 	newer := types.NewerThan(desired.ID.Type(), desired.APIVersion)
-	if _, refused := a.refusedVersions.Load(versionKey(desired.ID, newer.Version)); refused || !keeps {
+	if _, refused := n.refused.Load(versionKey(desired.ID, newer.Version)); refused || !keeps {
 		return types.Newer{}
 	}
 	return newer
 }
 
-// readNewer reads a resource in a newer api-version, masked. It returns nil where the
+// read reads a resource in a newer api-version, masked. It returns nil where the
 // service does not have the version, which is then not tried again for the type.
-func (a *Activities) readNewer(ctx context.Context, desired resource.Desired, version string) (map[string]any, error) {
+func (n *newerVersions) read(ctx context.Context, desired resource.Desired, version string) (map[string]any, error) {
 	target := desired.Target()
 	target.APIVersion = version
-	response, err := a.Client.Get(ctx, target.ID, version)
+	response, err := n.requests.client.Get(ctx, target.ID, version)
 	if failure, ok := errors.AsType[*arm.Error](err); ok && slices.Contains(versionCodes[:], failure.Code) {
-		a.refusedVersions.Store(versionKey(target.ID, version), true)
+		n.refused.Store(versionKey(target.ID, version), true)
 		return nil, nil
 	}
 	if err != nil {
@@ -45,7 +55,7 @@ func (a *Activities) readNewer(ctx context.Context, desired resource.Desired, ve
 	if err != nil {
 		return nil, err
 	}
-	return a.mask(ctx, observed, target), nil
+	return n.requests.mask(ctx, observed, target), nil
 }
 
 // versionCodes are ARM's codes for an api-version that the service or the cloud does not
@@ -60,11 +70,11 @@ func versionKey(id resource.ID, version string) string {
 // another tool set values that only a newer one has; nil where the PUT may be sent. It
 // reads the resource once more, for such api-versions alone.
 func (p *put) checkNewer(ctx context.Context) *resource.Verdict {
-	newer := p.newerVersion(p.in.Desired, p.keepsOthers() && !p.patches())
+	newer := p.newer.of(p.in.Desired, p.keepsOthers() && !p.patches())
 	if !p.request.HoldDrops || newer.Version == "" {
 		return nil
 	}
-	observed, err := p.readNewer(ctx, p.in.Desired, newer.Version)
+	observed, err := p.newer.read(ctx, p.in.Desired, newer.Version)
 	switch {
 	case err != nil:
 		verdict := p.errorVerdict(ctx, p.in.Desired.ID, newer.Version, err)
@@ -87,14 +97,14 @@ func (p *put) checkNewer(ctx context.Context) *resource.Verdict {
 	return &verdict
 }
 
-// rememberNewer adds to the baseline after a PUT the values that only a newer api-version
+// remember adds to the baseline after a PUT the values that only a newer api-version
 // shows: what the service had set by itself.
-func (a *Activities) rememberNewer(ctx context.Context, in PostCheckInput, request extensions.Request, baseline *drift.Baseline) {
-	newer := a.newerVersion(in.Desired, request.KeepOthers || request.Merge)
+func (n *newerVersions) remember(ctx context.Context, in PostCheckInput, request extensions.Request, baseline *drift.Baseline) {
+	newer := n.of(in.Desired, request.KeepOthers || request.Merge)
 	if !in.Sent || newer.Version == "" {
 		return
 	}
-	if observed, err := a.readNewer(ctx, in.Desired, newer.Version); err == nil && observed != nil {
+	if observed, err := n.read(ctx, in.Desired, newer.Version); err == nil && observed != nil {
 		baseline.Newer = drift.NewNewerValues(request.Object.Desired, observed, newer, request.Comparison())
 	}
 }

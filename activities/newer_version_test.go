@@ -123,7 +123,7 @@ func TestNewerVersionOfPatchedType(t *testing.T) {
 	w := newWorld(t)
 	machine := desired(t, groupText+"/providers/Microsoft.Compute/virtualMachines/m1", `{"location":"westus2"}`)
 	machine.APIVersion = "2019-03-01"
-	if newer := w.acts.newerVersion(machine, true); newer.Version != "" {
+	if newer := w.acts.newer.of(machine, true); newer.Version != "" {
 		t.Errorf("got %s", newer.Version)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/activities/exporting"
 	"github.com/armature-io/armature/activities/lookup"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -84,7 +85,11 @@ const maxAbsenceAge = 2 * time.Second
 
 // planning is one attempt of PlanResource.
 type planning struct {
-	*Activities
+	*resourceReader
+	comparer *comparer
+	checks   writing.Checks
+	vaults   map[string][]resource.VaultPattern
+
 	in        PlanResourceInput
 	heartbeat *heartbeater[readProgress]
 	// stated is the spec as the client sent it.
@@ -104,7 +109,10 @@ func (a *Activities) PlanResource(ctx context.Context, in PlanResourceInput) (Pl
 	ctx = withCredential(ctx, in.Desired.Credential, in.Desired.ID)
 	heartbeat := startHeartbeat[readProgress](ctx)
 	defer heartbeat.stop()
-	p := &planning{Activities: a, in: in, stated: stated, heartbeat: heartbeat}
+	p := &planning{
+		resourceReader: a.resourceReader, comparer: a.comparer, checks: a.checks(), vaults: a.options.Exports,
+		in: in, stated: stated, heartbeat: heartbeat,
+	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
 	var err error
@@ -150,7 +158,7 @@ func (p *planning) compare(ctx, requests context.Context) (PlanResourceResult, e
 	if err != nil {
 		return p.finish(requests, nil, resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error()))
 	}
-	checked, _ := p.preCheck(checks, PreCheckInput{
+	checked, _ := p.comparer.preCheck(checks, PreCheckInput{
 		Desired: desired, Observed: got.Observed, Memory: p.memory.Memory, Applied: p.memory.Applied, Existed: p.memory.Existed,
 		ExistenceOnly: got.ExistenceOnly,
 		Moved:         got.Moved, Identity: p.memory.Identity,
@@ -193,7 +201,7 @@ func (p *planning) checkOwner(ctx context.Context) (verdict resource.Verdict, ow
 		}
 		request.References = append(request.References, reference)
 	}
-	return p.waitForReadyOwner(ctx, p.Registry.CheckOwner(ctx, request), in.Desired, in.RequestedAt), false
+	return p.states.waitForReadyOwner(ctx, p.registry.CheckOwner(ctx, request), in.Desired, in.RequestedAt), false
 }
 
 // reread reads a resource that a cached reading shows as absent, unless that is
@@ -212,11 +220,11 @@ func (p *planning) isPlanned(id resource.ID) bool {
 
 // awaitBudget returns the error that makes Temporal retry a throttled read after
 // ARM's Retry-After, for up to maxPlanWait.
-func (a *Activities) awaitBudget(ctx context.Context, heartbeat *heartbeater[readProgress], verdict resource.Verdict) error {
+func (r *resourceReader) awaitBudget(ctx context.Context, heartbeat *heartbeater[readProgress], verdict resource.Verdict) error {
 	if verdict.RetryAfter <= 0 || verdict.RetryAfter > maxPlanWait || verdict.Action != resource.ActionBlock {
 		return nil
 	}
-	if a.sinceFirst(ctx, heartbeat) >= maxPlanWait {
+	if r.sinceFirst(ctx, heartbeat) >= maxPlanWait {
 		return nil
 	}
 	return notYet("ARM requested a later read: "+verdict.Message, verdict.RetryAfter)
@@ -263,7 +271,7 @@ func (p *planning) writeHold(ctx context.Context) string {
 	if p.memory.Paused {
 		return "it is paused: no pass starts until armature resume"
 	}
-	if stop := p.checks().CheckFreeze(ctx, p.in.Desired); stop != nil {
+	if stop := p.checks.CheckFreeze(ctx, p.in.Desired); stop != nil {
 		return stop.Message
 	}
 	return ""

@@ -27,7 +27,7 @@ func reportDrift(verdict resource.Verdict, desired resource.Desired) resource.Ve
 // checkAdoption applies the manifest's adopt to a resource that exists and was
 // never applied by this workflow, and recreate to one that disappeared. The second
 // result makes the differences the baseline.
-func (a *Activities) checkAdoption(now time.Time, verdict resource.Verdict, in PreCheckInput, exists bool) (resource.Verdict, bool) {
+func (c *comparer) checkAdoption(now time.Time, verdict resource.Verdict, in PreCheckInput, exists bool) (resource.Verdict, bool) {
 	desired := in.Desired
 	switch {
 	case !exists && !in.Moved.IsZero():
@@ -36,7 +36,7 @@ func (a *Activities) checkAdoption(now time.Time, verdict resource.Verdict, in P
 	case !exists && in.unshown(now):
 		return unshownVerdict(in, now), false
 	case !exists && in.disappeared():
-		return a.disappearedVerdict(verdict, in), false
+		return c.disappearedVerdict(verdict, in), false
 	case !exists && desired.Put == resource.PutPatch:
 		stop := resource.Block(resource.ReasonNotFound, desired.ID.Short()+" does not exist in Azure, and put: patch only changes what exists")
 		stop.Class = resource.RetryVerySlow

@@ -96,9 +96,9 @@ func (p *poll) failedVerdict(ctx context.Context, answer arm.Poll) resource.Verd
 func (p *poll) deleteVerdict(ctx context.Context, verdict resource.Verdict, failure *arm.Error) resource.Verdict {
 	switch {
 	case failure.NotDeletable():
-		return p.leaveToOwner(ctx, p.in.ID, notDeletableVerdict(verdict))
+		return leaveToOwner(ctx, p.fleet, p.in.ID, notDeletableVerdict(verdict))
 	case isLock(failure):
-		return p.explainLocks(ctx, p.in.ID, verdict)
+		return explainLocks(ctx, p.client, p.in.ID, verdict)
 	case failure.Code == "" || failure.Transient():
 		return verdict
 	}
@@ -106,7 +106,7 @@ func (p *poll) deleteVerdict(ctx context.Context, verdict resource.Verdict, fail
 	case arm.ClassConflict, arm.ClassThrottled, arm.ClassFast, arm.ClassAbsent:
 		return verdict
 	}
-	return p.leaveToOwner(ctx, p.in.ID, verdict)
+	return leaveToOwner(ctx, p.fleet, p.in.ID, verdict)
 }
 
 // brokenVerdict returns the verdict of an operation with a result that only the
@@ -126,8 +126,8 @@ func (p *poll) brokenVerdict(what string) resource.Verdict {
 // scrubSecrets removes the values of $secret references from a message of ARM, which
 // may repeat a value of the PUT. A message is not shown when one of the secrets
 // cannot be read.
-func (a *Activities) scrubSecrets(ctx context.Context, message string, refs []string) string {
-	values, all := a.secretValues(ctx, refs)
+func (s *secretReader) scrubSecrets(ctx context.Context, message string, refs []string) string {
+	values, all := s.secretValues(ctx, refs)
 	if !all {
 		return "its message may contain a secret and is not shown; see Azure's activity log"
 	}

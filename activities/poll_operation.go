@@ -82,7 +82,10 @@ type pollProgress struct {
 
 // poll is one attempt of PollOperation.
 type poll struct {
-	*Activities
+	*resourceReader
+	fleet                      Fleet
+	readInterval, absentWindow time.Duration
+
 	in       PollOperationInput
 	progress pollProgress
 	// delay is the wait that the last request asked for.
@@ -99,7 +102,10 @@ func (a *Activities) PollOperation(ctx context.Context, in PollOperationInput) (
 	ctx = withCredential(ctx, in.Credential, in.ID)
 	heartbeat := startHeartbeat[pollProgress](ctx)
 	defer heartbeat.stop()
-	p := &poll{Activities: a, in: in, progress: heartbeat.progress(), now: func() time.Time { return a.now(ctx) }}
+	p := &poll{
+		resourceReader: a.resourceReader, fleet: a.Fleet, readInterval: a.options.ReadInterval, absentWindow: a.options.AbsentWindow,
+		in: in, progress: heartbeat.progress(), now: func() time.Time { return a.now(ctx) },
+	}
 	unawaited := func() bool { return false }
 	if p.progress.Started.IsZero() {
 		unawaited = a.findWaiters(ctx, in)
@@ -151,7 +157,7 @@ func (p *poll) request(ctx context.Context) (PollOperationResult, error) {
 
 // pollURL makes one request to the operation URL.
 func (p *poll) pollURL(ctx context.Context) (PollOperationResult, error) {
-	answer, err := p.Client.Poll(ctx, p.progress.Token)
+	answer, err := p.client.Poll(ctx, p.progress.Token)
 	if err != nil {
 		return p.pollFailed(ctx, err)
 	}
@@ -181,7 +187,7 @@ func (p *poll) pollURL(ctx context.Context) (PollOperationResult, error) {
 
 // pollResource uses the resource's state as the state of the operation.
 func (p *poll) pollResource(ctx context.Context) (PollOperationResult, error) {
-	response, err := p.Client.Get(ctx, p.in.ID, p.in.APIVersion)
+	response, err := p.client.Get(ctx, p.in.ID, p.in.APIVersion)
 	absent := arm.IsAbsent(err) || mayBeAbsent(err) // ARM accepted the request
 	switch {
 	case absent && p.in.Delete:
@@ -200,9 +206,9 @@ func (p *poll) pollResource(ctx context.Context) (PollOperationResult, error) {
 	state := object.ProvisioningState()
 	p.noteState(state)
 	switch {
-	case p.Registry.InFlight(p.in.ID.Type(), state):
+	case p.registry.InFlight(p.in.ID.Type(), state):
 		p.progress.Since = time.Time{}
-		return p.pollLater("the resource is "+state, max(response.RetryAfter, p.options.ReadInterval))
+		return p.pollLater("the resource is "+state, max(response.RetryAfter, p.readInterval))
 	case resource.Broken(state):
 		return p.finish(p.brokenVerdict(fmt.Sprintf("the operation ended and left the resource in provisioning state %q", state)))
 	case p.in.Delete:
@@ -227,10 +233,10 @@ func (p *poll) contradiction(what string) (PollOperationResult, error) {
 	if p.progress.Since.IsZero() {
 		p.progress.Since = p.now()
 	}
-	if p.now().Sub(p.progress.Since) < p.options.AbsentWindow {
-		return p.pollLater("ARM accepted "+what, p.options.ReadInterval)
+	if p.now().Sub(p.progress.Since) < p.absentWindow {
+		return p.pollLater("ARM accepted "+what, p.readInterval)
 	}
-	return p.finish(p.brokenVerdict(fmt.Sprintf("ARM accepted %s after %s", what, text.Duration(p.options.AbsentWindow))))
+	return p.finish(p.brokenVerdict(fmt.Sprintf("ARM accepted %s after %s", what, text.Duration(p.absentWindow))))
 }
 
 // pollLater returns the error that makes Temporal poll again after a delay.

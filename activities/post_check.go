@@ -94,7 +94,7 @@ func (a *Activities) remember(ctx context.Context, in PostCheckInput, request ex
 	options := request.Comparison()
 	found := drift.Compare(request.Object.Desired, request.Object.Observed, options)
 	if a.renewBaseline(in, request, found, result.Verdict.Stops(), &options) {
-		a.rememberNewer(ctx, in, request, &options.Baseline)
+		a.newer.remember(ctx, in, request, &options.Baseline)
 		if encoded, err := json.Marshal(options.Baseline); err == nil && (in.Put || !bytes.Equal(encoded, in.Memory)) {
 			result.Memory = encoded
 			found = drift.Compare(request.Object.Desired, request.Object.Observed, options)

@@ -76,28 +76,31 @@ func (a *Activities) PreCheck(ctx context.Context, in PreCheckInput) (PreCheckRe
 	return result, nil
 }
 
+// comparer decides whether a PUT is due.
+type comparer struct{ *requestMaker }
+
 // preCheck is PreCheck as part of an activity. It reports whether a link wrote.
-func (a *Activities) preCheck(ctx context.Context, in PreCheckInput) (_ PreCheckResult, wrote bool) {
-	a.noteChanges(in.Changes)
-	request, stop := a.requestWithOwner(ctx, in.Desired, in.PassFacts, in.Observed, in.Memory)
+func (c *comparer) preCheck(ctx context.Context, in PreCheckInput) (_ PreCheckResult, wrote bool) {
+	c.noteChanges(in.Changes)
+	request, stop := c.requestWithOwner(ctx, in.Desired, in.PassFacts, in.Observed, in.Memory)
 	if stop != nil {
 		return PreCheckResult{Verdict: *stop}, false
 	}
 	request.Force, request.BlockedFor, request.HoldDrops = in.Force, in.BlockedFor, in.HoldsDrops()
-	checked := readerOf(request).withWrites(a.withAge(request, a.Registry.PreCheck(ctx, request)))
-	verdict, adopt := a.checkAdoption(a.now(ctx), checked, in, request.Object.Exists())
+	checked := readerOf(request).withWrites(c.withAge(request, c.registry.PreCheck(ctx, request)))
+	verdict, adopt := c.checkAdoption(c.now(ctx), checked, in, request.Object.Exists())
 	if in.comparesNothing(verdict) {
 		verdict, adopt = resource.Verdict{
 			Action: resource.ActionSkip, Reason: resource.ReasonInSync,
 			Message: "Azure shows only that it exists: nothing is compared, and the next change of the manifest is written",
 		}, true
 	}
-	verdict, verify := a.verifyAccepted(a.now(ctx), verdict, in, request.Object)
-	if verdict.Action == resource.ActionSkip && len(in.Desired.SecretRefs) > 0 && !a.options.Rotation {
+	verdict, verify := c.verifyAccepted(c.now(ctx), verdict, in, request.Object)
+	if verdict.Action == resource.ActionSkip && len(in.Desired.SecretRefs) > 0 && !c.rotation {
 		verdict.Message += "; rotated secrets are not detected, because the worker has no mask-key"
 	}
-	turn, _ := a.Registry.FamilyHead(in.Desired.ID)
-	verdict = a.checkRefusal(ctx, reportDrift(verdict, in.Desired), in, request)
+	turn, _ := c.registry.FamilyHead(in.Desired.ID)
+	verdict = c.checkRefusal(ctx, reportDrift(verdict, in.Desired), in, request)
 	return PreCheckResult{Verdict: verdict, Turn: turn, Adopt: adopt, Verify: verify && !adopt}, readerOf(request).wrote()
 }
 
@@ -111,12 +114,12 @@ func (in PreCheckInput) comparesNothing(verdict resource.Verdict) bool {
 
 // requestWithOwner returns what the extension points know after the GET, including
 // the owner.
-func (a *Activities) requestWithOwner(
+func (m *requestMaker) requestWithOwner(
 	ctx context.Context, desired resource.Desired, facts PassFacts, observed, memory json.RawMessage,
 ) (extensions.Request, *resource.Verdict) {
-	request, stop := a.requestWithBodies(ctx, a.bodies.Decode, desired, facts, observed, memory)
+	request, stop := m.requestWithBodies(ctx, m.bodies.Decode, desired, facts, observed, memory)
 	if stop == nil {
-		a.addOwner(ctx, &request, desired)
+		m.addOwner(ctx, &request, desired)
 	}
 	return request, stop
 }
@@ -125,12 +128,12 @@ func (a *Activities) requestWithOwner(
 type decoder func(what string, text []byte) (map[string]any, error)
 
 // requestWithBodies is requestWithOwner without the owner.
-func (a *Activities) requestWithBodies(
+func (m *requestMaker) requestWithBodies(
 	ctx context.Context, decode decoder, desired resource.Desired, facts PassFacts, observed, memory json.RawMessage,
 ) (extensions.Request, *resource.Verdict) {
-	request := a.requestWithoutBody(desired, facts)
+	request := m.requestWithoutBody(desired, facts)
 	for _, reference := range desired.References {
-		a.lookup.NoteRequest(reference.ID, facts.RequestedAt)
+		m.lookup.NoteRequest(reference.ID, facts.RequestedAt)
 	}
 	var err error
 	if request.Object.Desired, err = decode("desired", desired.Body); err == nil {
@@ -142,12 +145,12 @@ func (a *Activities) requestWithBodies(
 	if err != nil {
 		return request, new(resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error()))
 	}
-	request.Now, request.Secrets = a.now(ctx), a.readSecretHashes(ctx, desired)
-	if request.Object.Desired, err = a.lookup.ResolveReferences(ctx, request.Object.Desired); err != nil {
+	request.Now, request.Secrets = m.now(ctx), m.readSecretHashes(ctx, desired)
+	if request.Object.Desired, err = m.lookup.ResolveReferences(ctx, request.Object.Desired); err != nil {
 		verdict := resource.Block(resource.ReasonReferenceNotReady, err.Error())
 		if missing, ok := errors.AsType[*lookup.UnresolvedError](err); ok {
 			verdict.WaitingFor = []resource.ID{missing.ID}
-			verdict.RetryWithin = a.lookup.UntilExpiry(verdict.WaitingFor)
+			verdict.RetryWithin = m.lookup.UntilExpiry(verdict.WaitingFor)
 		}
 		return request, &verdict
 	}
@@ -157,34 +160,34 @@ func (a *Activities) requestWithBodies(
 // readSecretHashes returns keyed hashes of the values behind the resource's $secret
 // references, by reference; nil without a secret key. A value that cannot be read
 // now is left out, and then not compared.
-func (a *Activities) readSecretHashes(ctx context.Context, desired resource.Desired) map[string]string {
-	if !a.options.Rotation {
+func (m *requestMaker) readSecretHashes(ctx context.Context, desired resource.Desired) map[string]string {
+	if !m.rotation {
 		return nil
 	}
 	known := make(map[string]string, len(desired.SecretRefs))
 	for _, reference := range desired.SecretRefs {
-		if values, all := a.secretValues(ctx, []string{reference}); all && len(values) == 1 {
+		if values, all := m.secretValues(ctx, []string{reference}); all && len(values) == 1 {
 			known[reference] = values[0]
 		}
 	}
-	return a.hashSecrets(known)
+	return m.hashSecrets(known)
 }
 
 // hashSecrets returns keyed hashes of secrets; nil without a secret key.
-func (a *Activities) hashSecrets(values map[string]string) map[string]string {
-	if !a.options.Rotation || len(values) == 0 {
+func (h *hasher) hashSecrets(values map[string]string) map[string]string {
+	if !h.rotation || len(values) == 0 {
 		return nil
 	}
 	hashes := make(map[string]string, len(values))
 	for reference, value := range values {
-		hashes[reference] = a.hash([]byte("secret\x00" + value))
+		hashes[reference] = h.hash([]byte("secret\x00" + value))
 	}
 	return hashes
 }
 
 // hash returns a keyed hash of 16 bytes, in hex.
-func (a *Activities) hash(data []byte) string {
-	mac := hmac.New(sha256.New, a.options.HashKey)
+func (h *hasher) hash(data []byte) string {
+	mac := hmac.New(sha256.New, h.key)
 	mac.Write(data)
 	return hex.EncodeToString(mac.Sum(nil)[:16])
 }

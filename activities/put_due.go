@@ -12,7 +12,7 @@ import (
 // is.
 func (p *put) checkDue(ctx context.Context) *PutResourceResult {
 	state := p.request.Object.ProvisioningState()
-	if p.Registry.InFlight(p.in.Desired.ID.Type(), state) && (p.repeated || !p.in.Force) {
+	if p.registry.InFlight(p.in.Desired.ID.Type(), state) && (p.repeated || !p.in.Force) {
 		return &PutResourceResult{
 			Sent:    p.repeated,
 			Verdict: p.report("PutResource", resource.Proceed(fmt.Sprintf("joined the operation in flight (%s): no PUT", state))),
@@ -41,10 +41,10 @@ func (p *put) checkDue(ctx context.Context) *PutResourceResult {
 // was stopped since the pass read it, or a correction would remove what others set since.
 // It returns nil when the PUT may be sent.
 func (p *put) checkWritable(ctx context.Context) *PutResourceResult {
-	if verdict, stopped := p.Registry.Stopped(p.request.Object); stopped && !p.in.Force {
+	if verdict, stopped := p.registry.Stopped(p.request.Object); stopped && !p.in.Force {
 		return p.stopUnsent(verdict, p.maySent)
 	}
-	held := p.Registry.HeldDrops(p.request)
+	held := p.registry.HeldDrops(p.request)
 	if held == nil {
 		held = p.checkNewer(ctx)
 	}

@@ -26,7 +26,7 @@ func (p *put) hasNoPut(err error) bool {
 		return false
 	}
 	p.patchOnly.Store(strings.ToLower(p.in.Desired.ID.Type()), true)
-	p.Log.Warn("the service has no PUT of the type; it is changed by PATCH", "type", p.in.Desired.ID.Type())
+	p.log.Warn("the service has no PUT of the type; it is changed by PATCH", "type", p.in.Desired.ID.Type())
 	return true
 }
 

@@ -23,7 +23,7 @@ import (
 // detect a rotation.
 func (p *put) payload(ctx context.Context) (map[string]any, []string, *resource.Verdict) {
 	desired := p.in.Desired
-	body, known, err := p.Secrets.Resolve(ctx, p.request.Object.Desired)
+	body, known, err := p.resolver.Resolve(ctx, p.request.Object.Desired)
 	if err != nil {
 		return nil, nil, secretVerdict(err)
 	}
@@ -38,11 +38,11 @@ func (p *put) payload(ctx context.Context) (map[string]any, []string, *resource.
 	}
 	body, p.kept = merged.Body, merged.Kept
 	drift.KeepTags(body, p.request.Object.Desired, p.request.Object.Observed, p.request.Baseline)
-	if p.Registry.Modifies(desired.ID.Type()) {
+	if p.registry.Modifies(desired.ID.Type()) {
 		p.addOwner(ctx, &p.request, desired)
 		request := p.request
 		request.Log, request.Purpose = scrubLog(request.Log, values), p.purpose()
-		modified, stop := p.Registry.Modify(ctx, request, body)
+		modified, stop := p.registry.Modify(ctx, request, body)
 		if stop != nil {
 			stop.Message = secrets.Scrub(stop.Message, values)
 			return nil, nil, stop

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -16,7 +17,7 @@ func (p *put) replaces(failure *arm.Error, verdict *resource.Verdict) bool {
 	if failure.Refusal() != arm.RefusalImmutable || desired.Recreate != resource.RecreateOnImmutable || !p.request.Object.Exists() {
 		return false
 	}
-	switch blocker := p.replaceBlocker(desired); {
+	switch blocker := replaceBlocker(p.registry, desired); {
 	case blocker != "":
 		verdict.Message += "; recreate: on-immutable does not replace it, because " + blocker
 		return false
@@ -28,8 +29,8 @@ func (p *put) replaces(failure *arm.Error, verdict *resource.Verdict) bool {
 }
 
 // replaceBlocker returns why a resource is never replaced, "" where nothing prevents it.
-func (a *Activities) replaceBlocker(desired resource.Desired) string {
-	recreation := a.Registry.Recreation(desired.ID.Type())
+func replaceBlocker(registry *extensions.Registry, desired resource.Desired) string {
+	recreation := registry.Recreation(desired.ID.Type())
 	switch {
 	case desired.Policy.PreventsDelete() || desired.Policy.Detaches():
 		return fmt.Sprintf("policy %s allows no DELETE", desired.Policy)
@@ -37,7 +38,7 @@ func (a *Activities) replaceBlocker(desired resource.Desired) string {
 		return "adopt: only creates nothing"
 	case recreation.Default == resource.RecreateNever:
 		return fmt.Sprintf("a new one does not bring back what is lost: %s %s", desired.ID.Type(), recreation.Loss)
-	case a.Registry.Facts(desired.ID.Type()).Purge.Known():
+	case registry.Facts(desired.ID.Type()).Purge.Known():
 		return "Azure keeps the name of a deleted one"
 	}
 	return ""

@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"encoding/json"
+	"sync"
 	"time"
 
 	"github.com/armature-io/armature/activities/writing"
@@ -121,7 +122,15 @@ type putProgress struct {
 
 // put is one attempt of PutResource.
 type put struct {
-	*Activities
+	*requestMaker
+	checks writing.Checks
+	newer  *newerVersions
+	// patchOnly are the types, in lower case, that have no PUT.
+	patchOnly                    *sync.Map
+	report                       reporter
+	rereadWindow, rereadInterval time.Duration
+	disappearanceBudget          int
+
 	in      PutResourceInput
 	request extensions.Request
 	// now returns the time of the server.
@@ -191,11 +200,15 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutR
 	heartbeat := startHeartbeat[putProgress](ctx)
 	defer heartbeat.stop()
 	a.noteChanges(in.Changes)
-	p := &put{Activities: a, in: in, now: func() time.Time { return a.now(ctx) }, putAttempt: putAttempt{heartbeat: heartbeat, attempt: attemptNumber(ctx)}}
+	p := &put{
+		requestMaker: a.requestMaker, checks: a.checks(), newer: a.newer, patchOnly: &a.patchOnly, report: a.report,
+		rereadWindow: a.options.RereadWindow, rereadInterval: a.options.RereadInterval, disappearanceBudget: a.options.DisappearanceBudget,
+		in: in, now: func() time.Time { return a.now(ctx) }, putAttempt: putAttempt{heartbeat: heartbeat, attempt: attemptNumber(ctx)},
+	}
 	if stop := writing.CheckPolicy(in.Desired, "PUT"); stop != nil {
 		return *p.stop(*stop), nil
 	}
-	if stop := a.checks().CheckSigned(ctx, in.Desired); stop != nil {
+	if stop := p.checks.CheckSigned(ctx, in.Desired); stop != nil {
 		return *p.stop(*stop), nil
 	}
 	p.maySent = p.attempt-1 > heartbeat.progress().Unsent
@@ -242,18 +255,18 @@ func (p *put) mustCreate() bool {
 // usesObserved reports whether the payload contains values that only a fresh,
 // unmasked read provides.
 func (p *put) usesObserved() bool {
-	return p.in.Desired.Put == resource.PutMerge || p.kept != "" || len(p.in.Desired.Ignore) > 0 || p.Registry.Modifies(p.in.Desired.ID.Type())
+	return p.in.Desired.Put == resource.PutMerge || p.kept != "" || len(p.in.Desired.Ignore) > 0 || p.registry.Modifies(p.in.Desired.ID.Type())
 }
 
 // reread reads the resource, unmasked, into the request. It returns a result when
 // nothing is left to write or an operation is in flight, and after a PUT of unknown
 // outcome an error until an absent resource may be believed to be absent.
 func (p *put) reread(ctx context.Context) (*PutResourceResult, error) {
-	response, err := p.Client.Get(ctx, p.in.Desired.ID, p.in.Desired.APIVersion)
+	response, err := p.client.Get(ctx, p.in.Desired.ID, p.in.Desired.APIVersion)
 	// The pass has proven the absence: the same response again agrees with it.
 	absent := arm.IsAbsent(err) || p.in.Kind.creates() && arm.DoubtOf(err) == arm.DoubtRepeatable
 	switch {
-	case arm.IsAbsent(err) && !p.in.Kind.creates() && (p.in.Identified || !p.allowsRecreate(p.in.Desired, p.in.Approved.Recreation)):
+	case arm.IsAbsent(err) && !p.in.Kind.creates() && (p.in.Identified || !allowsRecreate(p.registry, p.in.Desired, p.in.Approved.Recreation)):
 		return p.stopUnsent(disappearedSinceRead(p.in.Desired), p.maySent), nil
 	case absent && p.repeated:
 		return nil, p.awaitAbsence()
@@ -281,11 +294,11 @@ func (p *put) awaitAbsence() error {
 	if progress.AbsentSince.IsZero() || progress.AbsentAttempt != p.attempt-1 {
 		progress.AbsentSince = p.now()
 	}
-	if p.now().Sub(progress.AbsentSince) >= p.options.RereadWindow {
+	if p.now().Sub(progress.AbsentSince) >= p.rereadWindow {
 		return nil
 	}
 	progress.AbsentAttempt = p.attempt
 	p.heartbeat.send(progress)
 	return notYet("a PUT may have been sent before and the resource does not exist; it is read again for "+
-		p.options.RereadWindow.String()+" before another PUT", p.options.RereadInterval)
+		p.rereadWindow.String()+" before another PUT", p.rereadInterval)
 }

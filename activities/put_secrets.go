@@ -89,7 +89,7 @@ func (s *secretsOfOthers) answer(ctx context.Context, list types.SecretList) (ma
 	if answer, sent := s.answers[action]; sent {
 		return answer, nil
 	}
-	operation, err := s.Client.Post(ctx, s.in.Desired.ID, action, list.Version, nil)
+	operation, err := s.client.Post(ctx, s.in.Desired.ID, action, list.Version, nil)
 	failure, refused := errors.AsType[*arm.Error](err)
 	switch {
 	case refused && (failure.Status == http.StatusForbidden || failure.Status == http.StatusUnauthorized):
@@ -112,7 +112,7 @@ func (s *secretsOfOthers) answer(ctx context.Context, list types.SecretList) (ma
 // removes nothing.
 func (s *secretsOfOthers) leaveToPatch(missing []drift.OpenSecret) bool {
 	desired := s.request.Object.Desired
-	if s.Registry.Facts(s.in.Desired.ID.Type()).PatchKeepsSecrets == "" || s.removesStated() {
+	if s.registry.Facts(s.in.Desired.ID.Type()).PatchKeepsSecrets == "" || s.removesStated() {
 		return false
 	}
 	for _, secret := range missing {

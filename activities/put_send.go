@@ -17,7 +17,7 @@ import (
 
 // writeHold returns the verdict that stops this PUT, nil where none does.
 func (p *put) writeHold(ctx context.Context) *resource.Verdict {
-	if stop := p.checks().CheckFreeze(ctx, p.in.Desired); stop != nil {
+	if stop := p.checks.CheckFreeze(ctx, p.in.Desired); stop != nil {
 		return stop
 	}
 	return p.checkBudgets(ctx)
@@ -55,12 +55,12 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 	if p.mustCreate() {
 		options.IfNoneMatch = "*"
 	}
-	if !p.unconditional && !p.ignoresETags(http.MethodPut, p.in.Desired.ID.Type()) {
+	if !p.unconditional && !p.etags.ignoresETags(http.MethodPut, p.in.Desired.ID.Type()) {
 		options.IfMatch = p.etag
 	}
-	write, method := p.Client.Put, http.MethodPut
+	write, method := p.client.Put, http.MethodPut
 	if p.patch {
-		write, method = p.Client.Patch, http.MethodPatch
+		write, method = p.client.Patch, http.MethodPatch
 	}
 	operation, err := write(ctx, p.in.Desired.ID, p.in.Desired.APIVersion, payload, options)
 	if stop, blocked := writing.Blocked(err); blocked {
@@ -86,7 +86,7 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 		return p.failed(ctx, err, values)
 	}
 	if p.unconditional {
-		p.noteIgnoredETags(http.MethodPut, p.in.Desired.ID.Type())
+		p.etags.noteIgnoredETags(http.MethodPut, p.in.Desired.ID.Type())
 	}
 	p.lookup.Drop(ctx, p.in.Desired.ID, p.in.Desired.APIVersion)
 	verdict := resource.Proceed(fmt.Sprintf("ARM accepted the %s with status %d", method, operation.Status))

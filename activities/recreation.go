@@ -17,8 +17,8 @@ func (in PreCheckInput) disappeared() bool {
 
 // recreation returns whether a resource that was deleted outside Armature is made again:
 // the manifest decides, else the type does. adopt: only creates nothing.
-func (a *Activities) recreation(desired resource.Desired) extensions.Recreation {
-	found := a.Registry.Recreation(desired.ID.Type())
+func recreation(registry *extensions.Registry, desired resource.Desired) extensions.Recreation {
+	found := registry.Recreation(desired.ID.Type())
 	switch {
 	case desired.Adopt == resource.AdoptOnly, desired.Put == resource.PutPatch:
 		found.Default = resource.RecreateNever
@@ -32,19 +32,19 @@ func (a *Activities) recreation(desired resource.Desired) extensions.Recreation 
 
 // allowsRecreate reports whether a resource that was deleted outside Armature may be
 // made again.
-func (a *Activities) allowsRecreate(desired resource.Desired, approved bool) bool {
+func allowsRecreate(registry *extensions.Registry, desired resource.Desired, approved bool) bool {
 	if desired.Adopt == resource.AdoptOnly || desired.Put == resource.PutPatch {
 		return false
 	}
-	return approved || a.recreation(desired).Default == resource.RecreateAlways
+	return approved || recreation(registry, desired).Default == resource.RecreateAlways
 }
 
 // disappearedVerdict names the reason of a create that no user requested, or stops it.
 // An observed resource is only reported.
-func (a *Activities) disappearedVerdict(verdict resource.Verdict, in PreCheckInput) resource.Verdict {
+func (c *comparer) disappearedVerdict(verdict resource.Verdict, in PreCheckInput) resource.Verdict {
 	desired := in.Desired
-	if desired.Policy != resource.PolicyObserve && !a.allowsRecreate(desired, in.Approved.Recreation) {
-		stop := resource.Block(resource.ReasonDisappeared, disappearedText(desired, a.recreation(desired)))
+	if desired.Policy != resource.PolicyObserve && !allowsRecreate(c.registry, desired, in.Approved.Recreation) {
+		stop := resource.Block(resource.ReasonDisappeared, disappearedText(desired, recreation(c.registry, desired)))
 		stop.Class = resource.RetryVerySlow
 		return stop
 	}

@@ -12,20 +12,20 @@ import (
 )
 
 // readReferences resolves the references of the body, and after them dependsOn.
-func (a *Activities) readReferences(ctx context.Context, in CheckOwnerInput) []extensions.ResolvedReference {
+func (m *requestMaker) readReferences(ctx context.Context, in CheckOwnerInput) []extensions.ResolvedReference {
 	references := slices.Concat(in.Desired.References, in.Desired.DependsOn)
 	resolved := make([]extensions.ResolvedReference, len(references))
 	var reads sync.WaitGroup
 	for i, reference := range references {
 		reads.Go(func() {
-			a.lookup.NoteRequest(reference.ID, in.RequestedAt)
-			got := a.lookup.Read(ctx, reference.ID, reference.APIVersion, time.Time{})
+			m.lookup.NoteRequest(reference.ID, in.RequestedAt)
+			got := m.lookup.Read(ctx, reference.ID, reference.APIVersion, time.Time{})
 			resolved[i] = extensions.ResolvedReference{Reference: reference, Resolution: got.Resolution(), Err: got.Err}
 			if arm.DoubtOf(got.Err) == arm.DoubtRepeatable {
 				resolved[i].Err = nil // not found, as far as ARM shows
 			}
 			if resolved[i].Resolution.Ready && heldToReady(in.Desired, i) {
-				resolved[i] = a.requireReady(ctx, resolved[i], in.RequestedAt)
+				resolved[i] = m.states.requireReady(ctx, resolved[i], in.RequestedAt)
 			}
 		})
 	}

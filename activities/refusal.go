@@ -20,16 +20,16 @@ type Refusal struct {
 
 // checkRefusal returns the verdict that stops a PUT, or the given one. Another content
 // than the refused one may be sent: a referenced value or a secret may have changed.
-func (a *Activities) checkRefusal(ctx context.Context, verdict resource.Verdict, in PreCheckInput, request extensions.Request) resource.Verdict {
+func (c *comparer) checkRefusal(ctx context.Context, verdict resource.Verdict, in PreCheckInput, request extensions.Request) resource.Verdict {
 	refusal := in.Refusal
 	if refusal == nil || in.Force || verdict.Action != resource.ActionProceed {
 		return verdict
 	}
 	stop := refusal.Verdict
 	switch refusal.Sent {
-	case a.contentHash(request.Object, request.Secrets):
+	case c.contentHash(request.Object, request.Secrets):
 	case "":
-		if stop = a.Registry.PostCheck(ctx, request); !stop.Stops() || stop.Class != resource.RetryNone {
+		if stop = c.registry.PostCheck(ctx, request); !stop.Stops() || stop.Class != resource.RetryNone {
 			return verdict
 		}
 	default:
@@ -41,12 +41,12 @@ func (a *Activities) checkRefusal(ctx context.Context, verdict resource.Verdict,
 
 // contentHash returns a keyed hash of what the manifest states, with the values of $ref
 // and hashes of the secrets.
-func (a *Activities) contentHash(object *resource.Object, secrets map[string]string) string {
+func (h *hasher) contentHash(object *resource.Object, secrets map[string]string) string {
 	content, err := json.Marshal(map[string]any{"apiVersion": object.APIVersion, "body": object.Desired, "secrets": secrets})
 	if err != nil {
 		return "unknown"
 	}
-	return a.hash(content)
+	return h.hash(content)
 }
 
 // content returns the hash of what this PUT states.

@@ -65,7 +65,7 @@ func TestRefusedSecretIsRotated(t *testing.T) {
 			is := func(value string) { must(t, os.WriteFile(filepath.Join(folder, "password"), []byte(value), 0o600)) }
 			p := newPasses(t, `{"location":"westus2","properties":{"adminPassword":{"$secret":"file:password"}}}`, func(s *setup) { s.options.Rotation = keyed })
 			p.put(groupText, `{"location":"westus2"}`)
-			p.acts.Secrets = secrets.New(secrets.Options{Dir: folder})
+			p.acts.resolver = secrets.New(secrets.Options{Dir: folder})
 			p.desired.SecretRefs, p.desired.Secret = []string{"file:password"}, []string{"properties.adminPassword"}
 			is(planted)
 			p.sim.AddFault(armsim.Fault{Method: http.MethodPut, Status: 400, Code: "InvalidRequestContent"})

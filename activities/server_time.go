@@ -22,9 +22,9 @@ func (a *Activities) atServerTime(ctx context.Context, at time.Time) context.Con
 }
 
 // now returns the time of the Temporal server.
-func (a *Activities) now(ctx context.Context) time.Time {
+func (m *requestMaker) now(ctx context.Context) time.Time {
 	if start, ok := ctx.Value(serverTimeKey{}).(serverTime); ok {
-		return start.at.Add(a.clock.Local().Sub(start.local))
+		return start.at.Add(m.clock.Local().Sub(start.local))
 	}
-	return a.clock.Now()
+	return m.clock.Now()
 }

@@ -193,7 +193,7 @@ func TestTenantSecrets(t *testing.T) {
 				t.Run(source+"/"+credential+"/"+of, func(t *testing.T) {
 					w := newTenants(t, true)
 					client := w.acts.Client
-					w.acts.Secrets = secrets.New(secrets.Options{Holder: client.SecretHolder, Holders: holders, Vault: client})
+					w.acts.resolver = secrets.New(secrets.Options{Holder: client.SecretHolder, Holders: holders, Vault: client})
 					spec := desired(t, tenantThing(tenantA, "t3"), `{"location":"westus2","properties":{"adminPassword":{"$secret":"`+reference+`"}}}`)
 					spec.Credential = credential
 					got, err := run(w.world, w.acts.PutResource, PutResourceInput{Desired: spec, Kind: PutCreationAgain, ObservedAt: w.now()})
