@@ -32,7 +32,7 @@ type doubt struct {
 // again.
 func (r *resourceReader) judgeDoubt(ctx context.Context, in GetResourceInput, heartbeat *heartbeater[readProgress], doubtful error) (GetResourceResult, error) {
 	failure, _ := errors.AsType[*arm.Error](doubtful)
-	absent := GetResourceResult{Verdict: resource.Proceed(""), ReadAt: r.now(ctx), Leaf: r.registry.Leaf(in.ID.Type())}
+	absent := GetResourceResult{Verdict: resource.Proceed(""), ReadAt: r.now(), Leaf: r.registry.Leaf(in.ID.Type())}
 	switch {
 	case in.Deleted && failure.RequestID != "":
 		absent.Verdict.Message = in.ID.Short() + " is absent: the GET after its DELETE finds nothing"
@@ -42,7 +42,7 @@ func (r *resourceReader) judgeDoubt(ctx context.Context, in GetResourceInput, he
 	case failure.Doubt != arm.DoubtRepeatable:
 		return GetResourceResult{}, doubtful
 	}
-	progress, now := heartbeat.progress(), r.now(ctx)
+	progress, now := heartbeat.progress(), r.now()
 	response := fmt.Sprintf("%d %s", failure.Status, strings.Join(failure.Codes(), "/"))
 	if progress.Doubt.Response != response {
 		progress.Doubt = doubt{Response: response, Since: now}
@@ -68,7 +68,7 @@ func mayBeAbsent(err error) bool {
 // confirmAbsence asks for another proof of an absence soon after an accepted PUT, of a
 // resource that a read has shown since: a list, or the same response over RereadWindow.
 func (r *resourceReader) confirmAbsence(ctx context.Context, in GetResourceInput, result GetResourceResult) error {
-	if in.PutAt.IsZero() || in.Expect != ExpectAny || r.now(ctx).Sub(in.PutAt) >= settleTime || result.Verdict.Stops() {
+	if in.PutAt.IsZero() || in.Expect != ExpectAny || r.now().Sub(in.PutAt) >= settleTime || result.Verdict.Stops() {
 		return nil
 	}
 	requests, cancel := requestContext(ctx)

@@ -103,6 +103,9 @@ type Options struct {
 	// the server's and shared with others.
 	Now   func() time.Time
 	Clock *servertime.Clock
+	// StartTime returns when the server started an activity; default as Temporal states it.
+	// If Now is set, time is virtual, and the default is Clock.
+	StartTime func(ctx context.Context) time.Time
 }
 
 // Activities is the state that the activities share. Its exported methods are the
@@ -111,7 +114,6 @@ type Activities struct {
 	Dependencies
 	*requestMaker
 	*resourceReader
-	*comparer
 	options       Options
 	imports       *importing.Lister
 	newer         *newerVersions
@@ -137,11 +139,18 @@ func New(dependencies Dependencies, options Options) *Activities {
 	if options.Pause == nil {
 		options.Pause = pause
 	}
+	started := func(ctx context.Context) time.Time { return activity.GetInfo(ctx).StartedTime }
+	if options.Now != nil {
+		started = func(context.Context) time.Time { return options.Clock.Now() }
+	}
 	if options.Now == nil {
 		options.Now = time.Now
 	}
 	if options.Clock == nil {
 		options.Clock = servertime.New(options.Now)
+	}
+	if options.StartTime == nil {
+		options.StartTime = started
 	}
 	reader := lookup.New(dependencies.Client, dependencies.Masker, options.OwnerMaxAge, options.Clock.Now)
 	requests := &requestMaker{
@@ -149,7 +158,7 @@ func New(dependencies Dependencies, options Options) *Activities {
 		hasher:       &hasher{key: options.HashKey, formerKey: options.FormerHashKey, rotation: options.Rotation},
 		client:       dependencies.Client, registry: dependencies.Registry, lookup: reader, bodies: &lookup.Bodies{},
 		states: &managedStates{fleet: dependencies.Fleet, lookup: reader, clock: options.Clock},
-		etags:  &ignoredETags{log: dependencies.Log}, clock: options.Clock, log: dependencies.Log,
+		etags:  &ignoredETags{log: dependencies.Log}, clock: options.Clock, now: options.Clock.Now, log: dependencies.Log,
 	}
 	reports := reporter(func(step string, verdict resource.Verdict) resource.Verdict {
 		if options.Observe != nil {
@@ -163,7 +172,7 @@ func New(dependencies Dependencies, options Options) *Activities {
 			requestMaker: requests, report: reports,
 			rereadWindow: options.RereadWindow, rereadInterval: options.RereadInterval, overdueStates: options.OverdueExempt,
 		},
-		comparer: &comparer{requests}, newer: &newerVersions{requests: requests},
+		newer:     &newerVersions{requests: requests},
 		options:   options,
 		imports:   importing.New(dependencies.Client, dependencies.Registry, options.Pause),
 		slotWaits: make(chan struct{}, maxSlotWaits),

@@ -65,6 +65,7 @@ const MaxServerSkew = 5 * time.Second
 // Diagnose checks what the worker needs in Azure: each credential, the connection
 // to ARM, the clock, and on request the rights at a resource. It writes nothing.
 func (a *Activities) Diagnose(ctx context.Context, in DiagnoseInput) (DiagnoseResult, error) {
+	now := a.requestMaker.startedAt(a.options.StartTime(ctx)).now
 	requests, cancel := requestContext(arm.WithCredential(ctx, in.Credential))
 	defer cancel()
 	var result DiagnoseResult
@@ -82,7 +83,7 @@ func (a *Activities) Diagnose(ctx context.Context, in DiagnoseInput) (DiagnoseRe
 		result.Findings = append(result.Findings, a.checkRights(requests, in.ID), a.checkProvider(requests, in.ID))
 	}
 	result.Findings = append(result.Findings, a.checkGuards(ctx)...)
-	result.ServerAt = a.now(ctx)
+	result.ServerAt = now()
 	result.Signatures = a.signatureStatus()
 	if status := a.options.Encryption; len(status.Keys) > 0 {
 		result.Encryption = &status

@@ -59,13 +59,14 @@ func (a *Activities) ExportValues(ctx context.Context, in ExportValuesInput) (Ex
 	requests, cancel := requestContext(ctx)
 	defer cancel()
 	requests = a.forWrites(requests, in.Desired, in.PassFacts, writing.Step{Progress: heartbeat.content})
-	failures := &exportFailures{requests: a.requestMaker, desired: in.Desired, repeated: in.Repeated, last: heartbeat.progress().lastAnswer}
+	maker := a.requestMaker.startedAt(a.options.StartTime(ctx))
+	failures := &exportFailures{requests: maker, desired: in.Desired, repeated: in.Repeated, last: heartbeat.progress().lastAnswer}
 	failures.count = func() int {
 		progress := exportProgress{lastAnswer: failures.last, TransientErrors: heartbeat.progress().TransientErrors + 1}
 		heartbeat.send(progress)
 		return progress.TransientErrors
 	}
-	e := a.exporter(a.options.Exports, in.Desired, in.KeysDisabled, failures)
+	e := maker.exporter(a.options.Exports, in.Desired, in.KeysDisabled, failures)
 	var written, stopped []string
 	for _, i := range in.Due {
 		if i < 0 || i >= len(in.Desired.Exports) {
@@ -75,7 +76,7 @@ func (a *Activities) ExportValues(ctx context.Context, in ExportValuesInput) (Ex
 		if err := checkWorkerStop(ctx); err != nil {
 			return ExportValuesResult{}, err
 		}
-		done, change, stop, err := e.Export(requests, export, knownExport(in.Known, export.To), a.now(ctx))
+		done, change, stop, err := e.Export(requests, export, knownExport(in.Known, export.To), maker.now())
 		switch {
 		case err != nil:
 			return ExportValuesResult{}, err

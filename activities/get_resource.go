@@ -91,6 +91,13 @@ type resourceReader struct {
 	overdueStates []string
 }
 
+// startedAt is requestMaker.startedAt.
+func (r *resourceReader) startedAt(at time.Time) *resourceReader {
+	started := *r
+	started.requestMaker = r.requestMaker.startedAt(at)
+	return &started
+}
+
 // GetResource is step 2: it returns the resource as ARM shows it, masked. Only a
 // proof (arm.IsAbsent), or the same response again over RereadWindow where ARM can give
 // none, means that the resource is absent.
@@ -98,7 +105,7 @@ func (a *Activities) GetResource(ctx context.Context, in GetResourceInput) (GetR
 	ctx = withCredential(ctx, in.Credential, in.ID)
 	heartbeat := startHeartbeat[readProgress](ctx)
 	defer heartbeat.stop()
-	return a.getResource(ctx, in, heartbeat)
+	return a.resourceReader.startedAt(a.options.StartTime(ctx)).getResource(ctx, in, heartbeat)
 }
 
 // getResource is GetResource as part of an activity.
@@ -119,7 +126,7 @@ func (r *resourceReader) getResource(ctx context.Context, in GetResourceInput, h
 		r.report("GetResource", result.Verdict)
 		return result, nil
 	}
-	if err := r.awaitExpected(ctx, in.Expect, result.Exists, heartbeat); err != nil {
+	if err := r.awaitExpected(in.Expect, result.Exists, heartbeat); err != nil {
 		return GetResourceResult{}, err
 	}
 	r.cacheReading(ctx, in.Target, result, masked)
@@ -143,7 +150,7 @@ func (r *resourceReader) getResource(ctx context.Context, in GetResourceInput, h
 // readOnce makes one request. It returns the masked body too. Its error is a
 // refusal or transient; a response that cannot be decoded is a verdict.
 func (r *resourceReader) readOnce(ctx context.Context, target resource.Target) (GetResourceResult, map[string]any, error) {
-	started := r.now(ctx)
+	started := r.now()
 	requests, cancel := requestContext(ctx)
 	defer cancel()
 	response, err := r.client.Get(requests, target.ID, target.APIVersion)
@@ -235,21 +242,21 @@ func countTransient(heartbeat *heartbeater[readProgress], err error) error {
 // awaitExpected returns the error that makes Temporal read again when the response
 // contradicts an accepted write: ARM's reads may lag behind its writes. After
 // RereadWindow it returns nil.
-func (r *resourceReader) awaitExpected(ctx context.Context, expect Expectation, exists bool, heartbeat *heartbeater[readProgress]) error {
-	if expect.isMet(exists) || r.sinceFirst(ctx, heartbeat) >= r.rereadWindow {
+func (r *resourceReader) awaitExpected(expect Expectation, exists bool, heartbeat *heartbeater[readProgress]) error {
+	if expect.isMet(exists) || r.sinceFirst(heartbeat) >= r.rereadWindow {
 		return nil
 	}
 	return notYet(fmt.Sprintf("the resource is expected to be %s, and is not yet", expect), r.rereadInterval)
 }
 
 // sinceFirst returns the time since its first call in this activity.
-func (r *resourceReader) sinceFirst(ctx context.Context, heartbeat *heartbeater[readProgress]) time.Duration {
+func (r *resourceReader) sinceFirst(heartbeat *heartbeater[readProgress]) time.Duration {
 	progress := heartbeat.progress()
 	if progress.Since.IsZero() {
-		progress.Since = r.now(ctx)
+		progress.Since = r.now()
 		heartbeat.send(progress)
 	}
-	return r.now(ctx).Sub(progress.Since)
+	return r.now().Sub(progress.Since)
 }
 
 // mask hides secret values: by name and form, at the paths that the manifest marks

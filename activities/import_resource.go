@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/armature-io/armature/activities/importing"
 	"github.com/armature-io/armature/activities/lookup"
@@ -58,6 +57,15 @@ type ImportResourceResult struct {
 	WithoutValue map[string]string `json:"withoutValue,omitempty"`
 }
 
+// importRun is one attempt of ImportResource.
+type importRun struct {
+	*resourceReader
+	fleet     Fleet
+	memories  MemoryReader
+	lister    *importing.Lister
+	heartbeat *heartbeater[readProgress]
+}
+
 // ImportResource reads a resource and returns the content of its manifest. It never
 // writes.
 func (a *Activities) ImportResource(ctx context.Context, in ImportResourceInput) (ImportResourceResult, error) {
@@ -67,49 +75,52 @@ func (a *Activities) ImportResource(ctx context.Context, in ImportResourceInput)
 	ctx = withCredential(ctx, in.Credential, in.ID)
 	heartbeat := startHeartbeat[readProgress](ctx)
 	defer heartbeat.stop()
+	i := importRun{
+		resourceReader: a.resourceReader.startedAt(a.options.StartTime(ctx)), fleet: a.Fleet, memories: a.Memory, lister: a.imports, heartbeat: heartbeat,
+	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
 	if in.Managed != nil {
-		return a.readOutputs(requests, in, heartbeat)
+		return i.readOutputs(requests, in)
 	}
 	result := ImportResourceResult{ID: in.ID, APIVersion: in.APIVersion}
 	var err error
 	if in.Contents != nil && (in.Contents.Only || in.Contents.Query != "") {
-		result.Contents, err = a.importContents(requests, in, in.APIVersion, heartbeat)
+		result.Contents, err = i.importContents(requests, in, in.APIVersion)
 		return result, err
 	}
 	if result.APIVersion == "" {
-		if result.APIVersion, err = a.newestVersion(requests, in.ID); err != nil {
-			return a.importFailed(ctx, result, heartbeat, err)
+		if result.APIVersion, err = i.newestVersion(requests, in.ID); err != nil {
+			return i.importFailed(ctx, result, err)
 		}
 	}
 	if result.APIVersion == "" {
 		result.Verdict = resource.Fail(resource.ReasonFailed, resource.RetryNone, "the subscription lists no api-version of "+in.ID.Type()+"; write ID@api-version")
 		return result, nil
 	}
-	target, err := a.importTarget(requests, in.ID, result.APIVersion)
+	target, err := i.importTarget(requests, in.ID, result.APIVersion)
 	if err != nil {
-		return a.importFailed(ctx, result, heartbeat, err)
+		return i.importFailed(ctx, result, err)
 	}
-	got, err := a.readExisting(ctx, target, heartbeat, &result)
+	got, err := i.readExisting(ctx, target, &result)
 	if err != nil || result.Verdict.Stops() {
 		return result, err
 	}
-	if err := a.describe(requests, got, &result); err != nil {
-		return a.importFailed(ctx, result, heartbeat, err)
+	if err := i.describe(requests, got, &result); err != nil {
+		return i.importFailed(ctx, result, err)
 	}
 	if in.Contents != nil {
 		in.ID = result.ID
-		result.Contents, err = a.importContents(requests, in, result.APIVersion, heartbeat)
+		result.Contents, err = i.importContents(requests, in, result.APIVersion)
 	}
 	return result, err
 }
 
 // importTarget returns what to read. The spec of a managed resource names secrets that
 // neither their names nor the published types reveal.
-func (a *Activities) importTarget(ctx context.Context, id resource.ID, version string) (resource.Target, error) {
+func (i *importRun) importTarget(ctx context.Context, id resource.ID, version string) (resource.Target, error) {
 	target := resource.Target{ID: id, APIVersion: version}
-	memory, managed, err := a.Memory.ReadMemory(ctx, id)
+	memory, managed, err := i.memories.ReadMemory(ctx, id)
 	if err == nil && managed && memory.Desired != nil {
 		known := memory.Desired.WithSecrets()
 		target.Secret, target.SecretRefs = known.Secret, known.SecretRefs
@@ -119,10 +130,10 @@ func (a *Activities) importTarget(ctx context.Context, id resource.ID, version s
 
 // readExisting reads a resource for a command. The verdict of result stops where it cannot
 // be read or does not exist; an error asks Temporal for another attempt.
-func (a *Activities) readExisting(ctx context.Context, target resource.Target, heartbeat *heartbeater[readProgress], result *ImportResourceResult) (GetResourceResult, error) {
-	got, err := a.getResource(ctx, GetResourceInput{Target: target}, heartbeat)
+func (i *importRun) readExisting(ctx context.Context, target resource.Target, result *ImportResourceResult) (GetResourceResult, error) {
+	got, err := i.getResource(ctx, GetResourceInput{Target: target}, i.heartbeat)
 	if err == nil {
-		err = a.awaitBudget(ctx, heartbeat, got.Verdict)
+		err = i.awaitBudget(i.heartbeat, got.Verdict)
 	}
 	if err != nil {
 		return GetResourceResult{}, err
@@ -134,7 +145,7 @@ func (a *Activities) readExisting(ctx context.Context, target resource.Target, h
 }
 
 // describe fills in the content of the manifest.
-func (a *Activities) describe(ctx context.Context, got GetResourceResult, result *ImportResourceResult) error {
+func (i *importRun) describe(ctx context.Context, got GetResourceResult, result *ImportResourceResult) error {
 	observed, err := resource.DecodeBody(got.Observed)
 	if err != nil {
 		return err
@@ -144,14 +155,14 @@ func (a *Activities) describe(ctx context.Context, got GetResourceResult, result
 			result.ID = id
 		}
 	}
-	request := a.request(resource.Desired{ID: result.ID, APIVersion: result.APIVersion})
+	request := i.request(resource.Desired{ID: result.ID, APIVersion: result.APIVersion})
 	request.Object.Desired, request.Object.Observed = nil, observed
 	if owner := result.ID.Owner(); !owner.IsZero() {
 		request.Owner = &resource.Object{ID: owner}
 	}
 	checks, cancel := context.WithTimeout(ctx, lookup.Timeout)
 	defer cancel()
-	decision, err := a.Registry.Import(checks, request)
+	decision, err := i.registry.Import(checks, request)
 	if err != nil {
 		return err
 	}
@@ -168,19 +179,19 @@ func (a *Activities) describe(ctx context.Context, got GetResourceResult, result
 		return fmt.Errorf("encode %s: %w", result.ID, err)
 	}
 	result.Unshown = drift.Unshown(result.ID, result.APIVersion, observed)
-	if _, result.Managed, err = a.Fleet.Managed(ctx, result.ID); err != nil {
+	if _, result.Managed, err = i.fleet.Managed(ctx, result.ID); err != nil {
 		return fmt.Errorf("look up %s: %w", result.ID.Short(), err)
 	}
 	if owner := result.ID.Owner(); !result.ID.IsChild() && !owner.IsZero() && resource.ContainerAPIVersion(owner) == "" {
-		result.OwnerAPIVersion, err = a.newestVersion(ctx, owner)
+		result.OwnerAPIVersion, err = i.newestVersion(ctx, owner)
 	}
 	return err
 }
 
 // newestVersion returns the api-version to read a resource with where none is
 // stated, "" where none is listed.
-func (a *Activities) newestVersion(ctx context.Context, id resource.ID) (string, error) {
-	version, err := a.lookup.APIVersion(ctx, id)
+func (i *importRun) newestVersion(ctx context.Context, id resource.ID) (string, error) {
+	version, err := i.lookup.APIVersion(ctx, id)
 	if _, ok := errors.AsType[*lookup.UnknownVersionError](err); ok {
 		return "", nil
 	}
@@ -189,16 +200,16 @@ func (a *Activities) newestVersion(ctx context.Context, id resource.ID) (string,
 
 // importFailed retries a transient error; any other one, or one too many, is a
 // verdict.
-func (a *Activities) importFailed(ctx context.Context, result ImportResourceResult, heartbeat *heartbeater[readProgress], err error) (ImportResourceResult, error) {
-	if retry := countTransient(heartbeat, err); retry != nil {
+func (i *importRun) importFailed(ctx context.Context, result ImportResourceResult, err error) (ImportResourceResult, error) {
+	if retry := countTransient(i.heartbeat, err); retry != nil {
 		return ImportResourceResult{}, retry
 	}
 	if !isARMError(err) {
 		result.Verdict = resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, secrets.Scrub(err.Error(), nil))
 		return result, nil
 	}
-	result.Verdict = a.errorVerdict(ctx, result.ID, result.APIVersion, err)
-	if retry := a.awaitBudget(ctx, heartbeat, result.Verdict); retry != nil {
+	result.Verdict = i.errorVerdict(ctx, result.ID, result.APIVersion, err)
+	if retry := i.awaitBudget(i.heartbeat, result.Verdict); retry != nil {
 		return ImportResourceResult{}, retry
 	}
 	return result, nil
@@ -206,11 +217,11 @@ func (a *Activities) importFailed(ctx context.Context, result ImportResourceResu
 
 // importContents lists what is in a resource or scope. Its error asks Temporal for another
 // attempt.
-func (a *Activities) importContents(ctx context.Context, in ImportResourceInput, version string, heartbeat *heartbeater[readProgress]) (*importing.Contents, error) {
-	return a.imports.List(ctx, importing.Call{ //nolint:wrapcheck // its error is one of Failed
-		ID: in.ID, APIVersion: version, Request: *in.Contents, Now: func() time.Time { return a.now(ctx) },
+func (i *importRun) importContents(ctx context.Context, in ImportResourceInput, version string) (*importing.Contents, error) {
+	return i.lister.List(ctx, importing.Call{ //nolint:wrapcheck // its error is one of Failed
+		ID: in.ID, APIVersion: version, Request: *in.Contents, Now: i.now,
 		Failed: func(version string, err error) (resource.Verdict, error) {
-			failed, retry := a.importFailed(ctx, ImportResourceResult{ID: in.ID, APIVersion: version}, heartbeat, err)
+			failed, retry := i.importFailed(ctx, ImportResourceResult{ID: in.ID, APIVersion: version}, err)
 			return failed.Verdict, retry
 		},
 	})

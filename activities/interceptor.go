@@ -73,9 +73,7 @@ type outcome struct {
 func (e *endingActivity) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
 	begun := time.Now()
 	if activity.IsActivity(ctx) && !activity.GetInfo(ctx).IsLocalActivity {
-		started := activity.GetInfo(ctx).StartedTime
-		e.activities.clock.Compare(started)
-		ctx = e.activities.atServerTime(ctx, started)
+		e.activities.clock.Compare(activity.GetInfo(ctx).StartedTime)
 	}
 	ended := make(chan outcome, 1)
 	go func() { ended <- e.run(ctx, in) }()

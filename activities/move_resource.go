@@ -52,7 +52,8 @@ type Carried struct {
 func (a *Activities) MoveResource(ctx context.Context, in MoveResourceInput) (MoveResourceResult, error) {
 	heartbeat := startHeartbeat[readProgress](ctx)
 	defer heartbeat.stop()
-	m := moving{resourceReader: a.resourceReader, comparer: a.comparer, memories: a.Memory, in: in, heartbeat: heartbeat}
+	reader := a.resourceReader.startedAt(a.options.StartTime(ctx))
+	m := moving{resourceReader: reader, comparer: &comparer{reader.requestMaker}, memories: a.Memory, in: in, heartbeat: heartbeat}
 	result, err := m.prove(ctx)
 	if err == nil && !result.Verdict.Stops() {
 		err = m.carry(ctx, &result)

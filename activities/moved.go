@@ -36,7 +36,7 @@ func (r *resourceReader) findMoved(ctx context.Context, target resource.Target, 
 		return resource.ID{}, unlessRefused(err)
 	}
 	candidates, stale := sameName(items, target.ID)
-	if stale && r.sinceFirst(ctx, heartbeat) < r.rereadWindow {
+	if stale && r.sinceFirst(heartbeat) < r.rereadWindow {
 		return resource.ID{}, notYet("the list of resources still shows "+target.ID.Short()+" at its place, where a GET finds nothing; both are read again", r.rereadInterval)
 	}
 	for _, candidate := range candidates {

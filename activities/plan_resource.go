@@ -109,8 +109,9 @@ func (a *Activities) PlanResource(ctx context.Context, in PlanResourceInput) (Pl
 	ctx = withCredential(ctx, in.Desired.Credential, in.Desired.ID)
 	heartbeat := startHeartbeat[readProgress](ctx)
 	defer heartbeat.stop()
+	reader := a.resourceReader.startedAt(a.options.StartTime(ctx))
 	p := &planning{
-		resourceReader: a.resourceReader, comparer: a.comparer, checks: a.checks(), vaults: a.options.Exports,
+		resourceReader: reader, comparer: &comparer{reader.requestMaker}, checks: a.checks(), vaults: a.options.Exports,
 		in: in, stated: stated, heartbeat: heartbeat,
 	}
 	requests, cancel := requestContext(ctx)
@@ -146,7 +147,7 @@ func (p *planning) compare(ctx, requests context.Context) (PlanResourceResult, e
 		return PlanResourceResult{}, err
 	}
 	if got.Verdict.Stops() {
-		if retry := p.awaitBudget(ctx, p.heartbeat, got.Verdict); retry != nil {
+		if retry := p.awaitBudget(p.heartbeat, got.Verdict); retry != nil {
 			return PlanResourceResult{}, retry
 		}
 		return p.finish(requests, nil, got.Verdict)
@@ -220,11 +221,11 @@ func (p *planning) isPlanned(id resource.ID) bool {
 
 // awaitBudget returns the error that makes Temporal retry a throttled read after
 // ARM's Retry-After, for up to maxPlanWait.
-func (r *resourceReader) awaitBudget(ctx context.Context, heartbeat *heartbeater[readProgress], verdict resource.Verdict) error {
+func (r *resourceReader) awaitBudget(heartbeat *heartbeater[readProgress], verdict resource.Verdict) error {
 	if verdict.RetryAfter <= 0 || verdict.RetryAfter > maxPlanWait || verdict.Action != resource.ActionBlock {
 		return nil
 	}
-	if r.sinceFirst(ctx, heartbeat) >= maxPlanWait {
+	if r.sinceFirst(heartbeat) >= maxPlanWait {
 		return nil
 	}
 	return notYet("ARM requested a later read: "+verdict.Message, verdict.RetryAfter)

@@ -90,8 +90,6 @@ type poll struct {
 	progress pollProgress
 	// delay is the wait that the last request asked for.
 	delay time.Duration
-	// now returns the time of the server.
-	now func() time.Time
 }
 
 // PollOperation waits for a long-running operation. "Still running" is a benign
@@ -103,8 +101,8 @@ func (a *Activities) PollOperation(ctx context.Context, in PollOperationInput) (
 	heartbeat := startHeartbeat[pollProgress](ctx)
 	defer heartbeat.stop()
 	p := &poll{
-		resourceReader: a.resourceReader, fleet: a.Fleet, readInterval: a.options.ReadInterval, absentWindow: a.options.AbsentWindow,
-		in: in, progress: heartbeat.progress(), now: func() time.Time { return a.now(ctx) },
+		resourceReader: a.resourceReader.startedAt(a.options.StartTime(ctx)), fleet: a.Fleet, readInterval: a.options.ReadInterval, absentWindow: a.options.AbsentWindow,
+		in: in, progress: heartbeat.progress(),
 	}
 	unawaited := func() bool { return false }
 	if p.progress.Started.IsZero() {

@@ -56,14 +56,14 @@ type PostCheckResult struct {
 // After a PUT it adds the differences that stayed to the baseline, so that later passes
 // do not correct them, whether or not the resource is Ready.
 func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostCheckResult, error) {
-	ctx = a.atServerTime(withCredential(ctx, in.Desired.Credential, in.Desired.ID), in.Now)
+	ctx = withCredential(ctx, in.Desired.Credential, in.Desired.ID)
 	ctx, cancel := context.WithTimeout(withRunID(ctx), lookup.Timeout)
 	defer cancel()
 	facts := in.shared()
 	ctx = a.forWrites(ctx, in.Desired, facts, writing.Step{TaskStarted: in.Now})
 	a.noteChanges(in.Changes)
 	defer a.bodies.Drop(in.Desired.Body, in.Observed)
-	request, stop := a.requestWithOwner(ctx, in.Desired, facts, in.Observed, in.Memory)
+	request, stop := a.requestMaker.startedAt(in.Now).requestWithOwner(ctx, in.Desired, facts, in.Observed, in.Memory)
 	if stop != nil {
 		return PostCheckResult{Verdict: a.report("PostCheck", *stop)}, nil
 	}
@@ -74,7 +74,7 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 		maps.Copy(hashes, in.Secrets)
 		request.Secrets = hashes
 	}
-	result := PostCheckResult{Verdict: a.withAge(request, a.Registry.PostCheck(ctx, request))}
+	result := PostCheckResult{Verdict: withAge(request, a.Registry.PostCheck(ctx, request))}
 	if identity := identityOf(in.Desired.ID.Type(), request.Object.Observed); identity != nil && !maps.Equal(identity, in.Identity) {
 		result.Identity = identity
 	}

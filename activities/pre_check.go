@@ -60,17 +60,18 @@ type PreCheckResult struct {
 
 // PreCheck is step 3, a local activity: it decides whether a PUT is due.
 func (a *Activities) PreCheck(ctx context.Context, in PreCheckInput) (PreCheckResult, error) {
-	ctx = a.atServerTime(withCredential(ctx, in.Desired.Credential, in.Desired.ID), in.Now)
+	ctx = withCredential(ctx, in.Desired.Credential, in.Desired.ID)
+	compare := comparer{a.requestMaker.startedAt(in.Now)}
 	ctx, cancel := context.WithTimeout(withRunID(ctx), lookup.Timeout)
 	defer cancel()
 	ctx = a.forWrites(ctx, in.Desired, in.PassFacts, writing.Step{TaskStarted: in.Now})
 	facts := in.PassFacts
 	in.PassFacts = facts.shared()
-	result, wrote := a.preCheck(ctx, in)
+	result, wrote := compare.preCheck(ctx, in)
 	if result.Verdict.Stops() && facts.Requested() && !wrote {
 		// It may rest on a reading from just before the request.
 		in.PassFacts = facts
-		result, _ = a.preCheck(ctx, in)
+		result, _ = compare.preCheck(ctx, in)
 	}
 	a.report("PreCheck", result.Verdict)
 	return result, nil
@@ -87,15 +88,15 @@ func (c *comparer) preCheck(ctx context.Context, in PreCheckInput) (_ PreCheckRe
 		return PreCheckResult{Verdict: *stop}, false
 	}
 	request.Force, request.BlockedFor, request.HoldDrops = in.Force, in.BlockedFor, in.HoldsDrops()
-	checked := readerOf(request).withWrites(c.withAge(request, c.registry.PreCheck(ctx, request)))
-	verdict, adopt := c.checkAdoption(c.now(ctx), checked, in, request.Object.Exists())
+	checked := readerOf(request).withWrites(withAge(request, c.registry.PreCheck(ctx, request)))
+	verdict, adopt := c.checkAdoption(c.now(), checked, in, request.Object.Exists())
 	if in.comparesNothing(verdict) {
 		verdict, adopt = resource.Verdict{
 			Action: resource.ActionSkip, Reason: resource.ReasonInSync,
 			Message: "Azure shows only that it exists: nothing is compared, and the next change of the manifest is written",
 		}, true
 	}
-	verdict, verify := c.verifyAccepted(c.now(ctx), verdict, in, request.Object)
+	verdict, verify := c.verifyAccepted(c.now(), verdict, in, request.Object)
 	if verdict.Action == resource.ActionSkip && len(in.Desired.SecretRefs) > 0 && !c.rotation {
 		verdict.Message += "; rotated secrets are not detected, because the worker has no mask-key"
 	}
@@ -145,7 +146,7 @@ func (m *requestMaker) requestWithBodies(
 	if err != nil {
 		return request, new(resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error()))
 	}
-	request.Now, request.Secrets = m.now(ctx), m.readSecretHashes(ctx, desired)
+	request.Now, request.Secrets = m.now(), m.readSecretHashes(ctx, desired)
 	if request.Object.Desired, err = m.lookup.ResolveReferences(ctx, request.Object.Desired); err != nil {
 		verdict := resource.Block(resource.ReasonReferenceNotReady, err.Error())
 		if missing, ok := errors.AsType[*lookup.UnresolvedError](err); ok {

@@ -54,7 +54,7 @@ func (a *Activities) PurgeResource(ctx context.Context, in PurgeResourceInput) (
 	requests = a.forWrites(requests, in.Desired, in.PassFacts, writing.Step{Deletion: &in.SignedDeletion, Progress: heartbeat.content})
 	result := PurgeResourceResult{}
 	var err error
-	result.Verdict, result.Sent, err = a.purger().Send(requests, in.Desired, purge.Progress{Sent: in.Sent, AbsentFor: a.now(ctx).Sub(in.Since)})
+	result.Verdict, result.Sent, err = a.purger().Send(requests, in.Desired, purge.Progress{Sent: in.Sent, AbsentFor: a.options.StartTime(ctx).Sub(in.Since)})
 	if stop, blocked := writing.Blocked(err); blocked {
 		return PurgeResourceResult{Verdict: a.report("PurgeResource", stop)}, nil
 	}

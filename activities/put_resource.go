@@ -133,8 +133,6 @@ type put struct {
 
 	in      PutResourceInput
 	request extensions.Request
-	// now returns the time of the server.
-	now func() time.Time
 	putAttempt
 	putReading
 	putBody
@@ -201,9 +199,9 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutR
 	defer heartbeat.stop()
 	a.noteChanges(in.Changes)
 	p := &put{
-		requestMaker: a.requestMaker, checks: a.checks(), newer: a.newer, patchOnly: &a.patchOnly, report: a.report,
+		requestMaker: a.requestMaker.startedAt(a.options.StartTime(ctx)), checks: a.checks(), newer: a.newer, patchOnly: &a.patchOnly, report: a.report,
 		rereadWindow: a.options.RereadWindow, rereadInterval: a.options.RereadInterval, disappearanceBudget: a.options.DisappearanceBudget,
-		in: in, now: func() time.Time { return a.now(ctx) }, putAttempt: putAttempt{heartbeat: heartbeat, attempt: attemptNumber(ctx)},
+		in: in, putAttempt: putAttempt{heartbeat: heartbeat, attempt: attemptNumber(ctx)},
 	}
 	if stop := writing.CheckPolicy(in.Desired, "PUT"); stop != nil {
 		return *p.stop(*stop), nil
@@ -220,7 +218,7 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutR
 	defer cancel()
 	requests = a.forWrites(requests, in.Desired, in.PassFacts, writing.Step{Progress: heartbeat.content})
 	var stop *resource.Verdict
-	if p.request, stop = a.requestWithBodies(requests, drift.Decode, in.Desired, in.shared(), nil, in.Memory); stop != nil {
+	if p.request, stop = p.requestWithBodies(requests, drift.Decode, in.Desired, in.shared(), nil, in.Memory); stop != nil {
 		return *p.stop(*stop), nil
 	}
 	p.request.HoldDrops = in.HoldsDrops() && !in.Force

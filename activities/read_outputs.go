@@ -10,16 +10,16 @@ import (
 // readOutputs reads a managed resource and returns the values of its outputs, and the
 // whole body with secrets masked if the input asks for it. It never returns a masked
 // value as an output.
-func (a *Activities) readOutputs(ctx context.Context, in ImportResourceInput, heartbeat *heartbeater[readProgress]) (ImportResourceResult, error) {
+func (i *importRun) readOutputs(ctx context.Context, in ImportResourceInput) (ImportResourceResult, error) {
 	spec := in.Managed.WithSecrets()
 	result := ImportResourceResult{ID: spec.ID, APIVersion: spec.APIVersion}
-	got, err := a.readExisting(ctx, spec.Target(), heartbeat, &result)
+	got, err := i.readExisting(ctx, spec.Target(), &result)
 	if err != nil || result.Verdict.Stops() {
 		return result, err
 	}
 	observed, err := resource.DecodeBody(got.Observed)
 	if err != nil {
-		return a.importFailed(ctx, result, heartbeat, err)
+		return i.importFailed(ctx, result, err)
 	}
 	if in.Whole {
 		result.Body = got.Observed

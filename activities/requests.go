@@ -2,6 +2,7 @@ package activities
 
 import (
 	"log/slog"
+	"time"
 
 	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/arm"
@@ -22,7 +23,21 @@ type requestMaker struct {
 	states   *managedStates
 	etags    *ignoredETags
 	clock    *servertime.Clock
-	log      *slog.Logger
+	// now returns the time of the Temporal server: what is compared across workers must not be
+	// the clock of one worker.
+	now func() time.Time
+	log *slog.Logger
+}
+
+// startedAt returns a maker whose clock starts now at a time of the Temporal server. A zero
+// time, of a workflow that sends none, leaves the estimate of the worker.
+func (m *requestMaker) startedAt(at time.Time) *requestMaker {
+	if at.IsZero() {
+		return m
+	}
+	started, local := *m, m.clock.Local()
+	started.now = func() time.Time { return at.Add(m.clock.Local().Sub(local)) }
+	return &started
 }
 
 // secretReader reads the secrets of manifests, and hides them.

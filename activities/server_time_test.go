@@ -36,7 +36,7 @@ func TestClocksOfWorkersDiffer(t *testing.T) {
 			if w.attempt%2 == 0 {
 				worker = behind
 			}
-			return worker.PutResource(worker.atServerTime(ctx, w.now()), in)
+			return worker.PutResource(ctx, in)
 		}
 		got, failures := finish(w, put, in)
 		if w.puts(thingText) != 1 || got.Verdict.Stops() || len(failures) < 3 {
@@ -54,7 +54,7 @@ func TestClocksOfWorkersDiffer(t *testing.T) {
 			if w.attempt%2 == 0 {
 				worker = behind
 			}
-			return worker.GetResource(worker.atServerTime(ctx, w.now()), in)
+			return worker.GetResource(ctx, in)
 		}
 		got, _ := finish(w, get, GetResourceInput{Target: in.Desired.Target(), Expect: ExpectPresent})
 		if !got.Exists || got.ReadAt.Sub(w.now()).Abs() > time.Minute {

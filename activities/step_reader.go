@@ -142,7 +142,7 @@ func sooner(a, b time.Duration) time.Duration {
 // withAge is stepReader.withAge for a check that gets the owner, too. A verdict of a link may
 // rest on the parent of the resource; a resource group has no state that many ask for, and the
 // defaults look at the resource alone.
-func (c *comparer) withAge(request extensions.Request, verdict resource.Verdict) resource.Verdict {
+func withAge(request extensions.Request, verdict resource.Verdict) resource.Verdict {
 	owner := request.Owner
 	if verdict.Origin == "" || owner == nil || owner.ID.IsContainer() || owner.Freshness == freshReading {
 		owner = nil

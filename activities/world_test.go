@@ -85,6 +85,7 @@ func newWorld(t *testing.T, change ...func(*setup)) *world {
 	}
 	w := &world{t: t, stop: make(chan struct{}), time: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
 	s.sim.Clock, s.options.Now = w.now, w.now
+	s.options.StartTime = func(context.Context) time.Time { return w.now() }
 	for _, c := range change {
 		c(&s)
 	}
