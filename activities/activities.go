@@ -119,7 +119,7 @@ type Activities struct {
 	newer         *newerVersions
 	registrations registrations
 	later         later
-	refusals      refusals
+	denials       denials
 	// slotWaits limits the waits that keep their worker slot.
 	slotWaits chan struct{}
 	// patchOnly are the types, in lower case, that have no PUT.

@@ -33,10 +33,9 @@ type CheckDependentsInput struct {
 // CheckDependentsResult blocks while there are dependents.
 type CheckDependentsResult struct {
 	Verdict resource.Verdict `json:"verdict"`
-	// OverdueAfter is the worker's setting, as in CheckOwnerResult: this is the
-	// first step of a delete pass.
+	// OverdueAfter is the worker's setting. A pass that deletes begins with this step.
 	OverdueAfter time.Duration `json:"overdueAfter,omitempty"`
-	// Audits is as in CheckOwnerResult.
+	// Audits is set if the worker keeps an audit trail.
 	Audits bool `json:"audits,omitempty"`
 }
 

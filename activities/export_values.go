@@ -22,7 +22,7 @@ type ExportValuesInput struct {
 	Due []int `json:"due"`
 	// Known are the exports of the passes before.
 	Known []exporting.Exported `json:"known,omitempty"`
-	// KeysDisabled is as in PostCheckResult.
+	// KeysDisabled is the property with which the service rejects its keys, "" for none.
 	KeysDisabled string `json:"keysDisabled,omitempty"`
 }
 

@@ -74,8 +74,8 @@ type moving struct {
 	got    GetResourceResult
 }
 
-// refuse returns the result of a move that is not proven.
-func (m *moving) refuse(format string, args ...any) (MoveResourceResult, error) {
+// reject returns the result of a move that is not proven.
+func (m *moving) reject(format string, args ...any) (MoveResourceResult, error) {
 	verdict := resource.Fail(resource.ReasonFailed, resource.RetryNone, fmt.Sprintf(format, args...))
 	return MoveResourceResult{Verdict: verdict}, nil
 }
@@ -102,13 +102,13 @@ func (m *moving) prove(ctx context.Context) (MoveResourceResult, error) {
 	case err != nil:
 		return MoveResourceResult{}, err
 	case !strings.EqualFold(from.Type(), to.Type()) || from.Equal(to):
-		return m.refuse("%s and %s are not two places of one resource: their types have to be equal and their IDs different", from, to)
+		return m.reject("%s and %s are not two places of one resource: their types have to be equal and their IDs different", from, to)
 	case !managed:
-		return m.refuse("%s is not managed: apply a manifest with the new place", from)
+		return m.reject("%s is not managed: apply a manifest with the new place", from)
 	case m.memory.Deleting:
-		return m.refuse("%s is being deleted: armature delete --abort %s first", from.Short(), from)
+		return m.reject("%s is being deleted: armature delete --abort %s first", from.Short(), from)
 	case len(m.memory.Identity) == 0:
-		return m.refuse("nothing proves that %s is %s: Azure shows no immutable identifier of %s, or no pass has ended since the worker remembers them. "+
+		return m.reject("nothing proves that %s is %s: Azure shows no immutable identifier of %s, or no pass has ended since the worker remembers them. "+
 			"Apply a manifest with the new place, then run armature forget %s", to, from.Short(), from.Type(), from)
 	}
 	target := m.memory.Desired.WithSecrets().Target()
@@ -120,7 +120,7 @@ func (m *moving) prove(ctx context.Context) (MoveResourceResult, error) {
 	case old.Verdict.Stops():
 		return MoveResourceResult{Verdict: old.Verdict}, nil
 	case old.Exists:
-		return m.refuse("%s still exists at its old place", from)
+		return m.reject("%s still exists at its old place", from)
 	}
 	target.ID = to
 	ctx = withCredential(ctx, target.Credential, to)
@@ -129,10 +129,10 @@ func (m *moving) prove(ctx context.Context) (MoveResourceResult, error) {
 	}
 	body, err := resource.DecodeBody(m.got.Observed)
 	if err != nil || !m.got.Exists {
-		return m.refuse("%s does not exist", to)
+		return m.reject("%s does not exist", to)
 	}
 	if !m.memory.Identity.Proves(identityOf(to.Type(), body)) {
-		return m.refuse("%s is another resource than %s: %s is not the one that was remembered", to, from.Short(), m.memory.Identity)
+		return m.reject("%s is another resource than %s: %s is not the one that was remembered", to, from.Short(), m.memory.Identity)
 	}
 	return MoveResourceResult{Verdict: resource.Proceed(""), Identity: m.memory.Identity}, nil
 }
@@ -147,14 +147,14 @@ func (m *moving) carry(ctx context.Context, result *MoveResourceResult) error {
 			return err
 		}
 		if !managed || memory.Deleting || !Contains(m.in.Old, from) {
-			*result, _ = m.refuse("%s is not managed, is being deleted, or is not in %s", from, m.in.Old.Short())
+			*result, _ = m.reject("%s is not managed, is being deleted, or is not in %s", from, m.in.Old.Short())
 			return nil
 		}
 		m.memory = memory
 	}
 	desired, err := relocate(*m.memory.Desired, m.in.Old, m.in.New)
 	if err != nil {
-		*result, _ = m.refuse("the spec of %s has no new place: %v", from.Short(), err)
+		*result, _ = m.reject("the spec of %s has no new place: %v", from.Short(), err)
 		return nil
 	}
 	ctx = withCredential(ctx, desired.Credential, desired.ID)
@@ -163,7 +163,7 @@ func (m *moving) carry(ctx context.Context, result *MoveResourceResult) error {
 			return err
 		}
 		if !m.got.Exists {
-			*result, _ = m.refuse("%s does not exist", desired.ID)
+			*result, _ = m.reject("%s does not exist", desired.ID)
 			return nil
 		}
 	}

@@ -27,7 +27,7 @@ type PostCheckInput struct {
 	Put         bool                  `json:"put,omitempty"`
 	Adopted     bool                  `json:"adopted,omitempty"`
 	Differences []resource.Difference `json:"differences,omitempty"`
-	// Secrets and Kept are as in PutResourceResult; Sent is set when it was sent.
+	// Sent is set if the pass sent a PUT. Kept and Secrets are those that PutResource returned.
 	Sent    bool              `json:"sent,omitempty"`
 	Kept    string            `json:"kept,omitempty"`
 	Secrets map[string]string `json:"secrets,omitempty"`

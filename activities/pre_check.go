@@ -29,12 +29,12 @@ type PreCheckInput struct {
 	// Existed is set once a read of this workflow showed the resource: its absence
 	// means that it was deleted.
 	Existed bool `json:"existed,omitempty"`
-	// Moved is as in GetResourceResult; Identity proves it.
+	// Moved is the place where GetResource found the absent resource; Identity proves it.
 	Moved    resource.ID       `json:"moved,omitzero"`
 	Identity resource.Identity `json:"identity,omitempty"`
 	// PutAt is when ARM accepted a PUT that no read has shown yet, zero without one.
 	PutAt time.Time `json:"putAt,omitzero"`
-	// ExistenceOnly is as in GetResourceResult.
+	// ExistenceOnly is set if Azure shows only that the resource exists.
 	ExistenceOnly bool `json:"existenceOnly,omitempty"`
 	// BlockedFor is how long an operation in flight has blocked already.
 	BlockedFor time.Duration `json:"blockedFor,omitempty"`

@@ -92,7 +92,7 @@ type PutResourceResult struct {
 	Replace bool `json:"replace,omitempty"`
 	// ETag is set with Replace: the ETag of the resource to delete, if ARM shows one.
 	ETag string `json:"etag,omitempty"`
-	// Refusal is as in PollOperationResult, for an operation that failed at once.
+	// Refusal is set if the operation failed at once because of what the body says.
 	Refusal *OperationRefusal `json:"refusal,omitempty"`
 	// Memory replaces the baseline, if it is set: it has the values that ARM refused.
 	Memory json.RawMessage `json:"baseline,omitempty"`

@@ -29,9 +29,9 @@ func (i *importRun) readOutputs(ctx context.Context, in ImportResourceInput) (Im
 		value, found := object.At(path)
 		switch {
 		case !found || value == nil:
-			result.refuse(name, "Azure does not show "+path)
+			result.withhold(name, "Azure does not show "+path)
 		case lookup.ContainsMask(value):
-			result.refuse(name, path+" is a secret, which is no output")
+			result.withhold(name, path+" is a secret, which is no output")
 		default:
 			if result.Outputs == nil {
 				result.Outputs = map[string]any{}
@@ -42,8 +42,8 @@ func (i *importRun) readOutputs(ctx context.Context, in ImportResourceInput) (Im
 	return result, nil
 }
 
-// refuse states why an output has no value.
-func (r *ImportResourceResult) refuse(name, why string) {
+// withhold states why an output has no value.
+func (r *ImportResourceResult) withhold(name, why string) {
 	if r.WithoutValue == nil {
 		r.WithoutValue = map[string]string{}
 	}

@@ -77,7 +77,7 @@ type ApplyResult struct {
 	Paused bool `json:"paused,omitempty"`
 	// TakenBack is set when the apply ended a deletion that had sent nothing.
 	TakenBack bool `json:"takenBack,omitempty"`
-	// DeletedWith is as in AbortResult.
+	// DeletedWith is the owner whose deletion, with Cascade, requested the deletion that ended.
 	DeletedWith resource.ID `json:"deletedWith,omitzero"`
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/armature-io/armature/secrets"
 )
 
-// auditedReasons are the reasons with which Armature refuses a write that is due. Reasons that
+// auditedReasons are the reasons with which Armature blocks a write that is due. Reasons that
 // only mean "not yet", such as a busy owner, are none.
 var auditedReasons = map[resource.Reason]bool{
 	resource.ReasonFrozen: true, resource.ReasonReadOnly: true, resource.ReasonHeld: true, resource.ReasonProtected: true,
@@ -23,53 +23,53 @@ var auditedReasons = map[resource.Reason]bool{
 	resource.ReasonDeletionNotSupported: true, resource.ReasonExportNotAllowed: true, resource.ReasonExportRefused: true,
 }
 
-// IsAudited reports whether a verdict with the reason refuses a write that was due.
+// IsAudited reports whether a verdict with the reason blocks a write that was due.
 func IsAudited(reason resource.Reason) bool { return auditedReasons[reason] }
 
-// maxRefusalKeys bounds the refusals that a worker remembers.
-const maxRefusalKeys = 10_000
+// maxDenials bounds the denials that a worker remembers.
+const maxDenials = 10_000
 
-// refusals are the keys of the refusals that this worker wrote: the same refusal in the next
+// denials are the keys of the denials that this worker wrote: the same denial in the next
 // pass has the same key, and is not written again.
-type refusals struct {
+type denials struct {
 	mu   sync.Mutex
 	keys map[string]bool
 }
 
-func (r *refusals) known(key string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.keys[key]
+func (d *denials) known(key string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.keys[key]
 }
 
-func (r *refusals) note(key string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.keys == nil || len(r.keys) >= maxRefusalKeys {
-		r.keys = map[string]bool{}
+func (d *denials) note(key string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.keys == nil || len(d.keys) >= maxDenials {
+		d.keys = map[string]bool{}
 	}
-	r.keys[key] = true
+	d.keys[key] = true
 }
 
-// refusalOf is the verdict of a step that refuses a write.
-type refusalOf struct {
+// denial is the verdict on a write that was due: Armature blocked it, or Azure refused it.
+type denial struct {
 	id         resource.ID
 	apiVersion string
 	generation int64
 	cause      *writing.Cause
 	verdict    resource.Verdict
-	// writes is set for a step that sends requests: what Azure refused is a refusal too.
+	// writes is set for a step that sends requests: what Azure refused is a denial too.
 	writes bool
 }
 
-// refusedStep returns the verdict of a step that may refuse a write, from its input and its
+// denialOf returns the verdict of a step that may deny a write, from its input and its
 // result; false for other steps.
-func refusedStep(args []any, result any) (refusalOf, bool) {
+func denialOf(args []any, result any) (denial, bool) {
 	if len(args) != 1 {
-		return refusalOf{}, false
+		return denial{}, false
 	}
-	of := func(desired resource.Desired, generation int64, cause *writing.Cause, verdict resource.Verdict, writes bool) (refusalOf, bool) {
-		return refusalOf{desired.ID, desired.APIVersion, generation, cause, verdict, writes}, true
+	of := func(desired resource.Desired, generation int64, cause *writing.Cause, verdict resource.Verdict, writes bool) (denial, bool) {
+		return denial{desired.ID, desired.APIVersion, generation, cause, verdict, writes}, true
 	}
 	switch in := args[0].(type) {
 	case PreCheckInput:
@@ -97,16 +97,16 @@ func refusedStep(args []any, result any) (refusalOf, bool) {
 			return of(in.Desired, in.Generation, in.Cause, r.Verdict, true)
 		}
 	}
-	return refusalOf{}, false
+	return denial{}, false
 }
 
-// auditRefusal writes the refusal of a write, once for each run of a workflow, generation,
-// step and reason. Nothing depends on it: what was refused was not sent.
-func (a *Activities) auditRefusal(ctx context.Context, args []any, result any) {
+// auditDenial writes the denial of a write, once for each run of a workflow, generation,
+// step and reason. Nothing depends on it: what was denied was not sent.
+func (a *Activities) auditDenial(ctx context.Context, args []any, result any) {
 	if !a.Audit.IsOn() {
 		return
 	}
-	found, ok := refusedStep(args, result)
+	found, ok := denialOf(args, result)
 	byAzure := ok && found.writes && found.verdict.RequestID != ""
 	if !ok || !found.verdict.Stops() || !byAzure && !IsAudited(found.verdict.Reason) {
 		return
@@ -115,7 +115,7 @@ func (a *Activities) auditRefusal(ctx context.Context, args []any, result any) {
 	record := step.Record()
 	record.Key = audit.Key(string(audit.EventRefusal), step.WorkflowID, step.RunID, step.Activity,
 		strconv.FormatInt(found.generation, 10), string(found.verdict.Reason), found.verdict.RefusalDigest)
-	if a.refusals.known(record.Key) {
+	if a.denials.known(record.Key) {
 		return
 	}
 	record.Event, record.Result = audit.EventRefusal, audit.ResultNotSent
@@ -136,5 +136,5 @@ func (a *Activities) auditRefusal(ctx context.Context, args []any, result any) {
 		a.Log.WarnContext(ctx, "cannot write the audit line of a refusal yet", "id", record.ID, "reason", record.Reason, "error", err)
 		return
 	}
-	a.refusals.note(record.Key)
+	a.denials.note(record.Key)
 }
