@@ -176,6 +176,7 @@ func TestUnshown(t *testing.T) {
 		"password":  {"a GET never shows it", group + "Microsoft.Sql/servers/s", "2021-11-01", `{"properties":{"administratorLogin":"a"}}`, []string{"properties.administratorLoginPassword"}},
 		"shown":     {"what a GET shows is no such property", group + "Microsoft.Sql/servers/s", "2021-11-01", `{"properties":{"administratorLoginPassword":"` + resource.MaskPrefix + `00"}}`, nil},
 		"no object": {"without the object there is none of its members", group + "Microsoft.Sql/servers/s", "2021-11-01", `{"location":"westus2"}`, nil},
+		"inside":    {"members of a write-only object that is shown are not listed", group + "Microsoft.Web/sites/s", "2023-01-01", `{"properties":{"siteConfig":{"alwaysOn":true}}}`, nil},
 		"unknown":   {"nothing is published", group + "Contoso.Things/things/t", "2021-11-01", `{"properties":{}}`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,7 +2,6 @@ package drift
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
@@ -18,38 +17,24 @@ func Unshown(id resource.ID, apiVersion string, observed map[string]any) []strin
 		return nil
 	}
 	var found []string
-	for _, path := range append(shape.WriteOnlyPaths(), shape.SensitivePaths()...) {
-		if name, absent := spelledPath(shape.Body, strings.Split(path, "."), observed); absent {
-			found = append(found, name)
-		}
-	}
+	add := func(path resource.Path) { found = append(found, path.String()) }
+	unshown(shape.Body, observed, nil, func(p types.Property) bool { return p.Has(types.WriteOnly) }, add)
+	unshown(shape.Body, observed, nil, func(p types.Property) bool { return p.Type.Sensitive }, add)
 	slices.Sort(found)
 	return slices.Compact(found)
 }
 
-// spelledPath returns a path in the form of Walk as it is published, and whether an object
-// has everything above it and not the property itself.
-func spelledPath(node *types.Node, path []string, object map[string]any) (string, bool) {
-	var names []string
-	for at, step := range path {
-		i := slices.IndexFunc(node.Properties, func(p types.Property) bool { return strings.EqualFold(p.Name, step) })
-		if i < 0 {
-			return "", false // in a list, a map, or a variant
+// unshown visits the marked properties that an object lacks, and none below a marked one.
+func unshown(n *types.Node, object map[string]any, path resource.Path, marked func(types.Property) bool, visit func(resource.Path)) {
+	for _, p := range n.Properties {
+		value, below := jsontree.Value(object, p.Name), path.With(resource.Step{Name: p.Name})
+		inner, isObject := value.(map[string]any)
+		switch {
+		case p.Has(types.ReadOnly), marked(p) && value != nil:
+		case marked(p):
+			visit(below)
+		case isObject:
+			unshown(p.Type, inner, below, marked, visit)
 		}
-		published := node.Properties[i]
-		if published.Has(types.ReadOnly) {
-			return "", false
-		}
-		names = append(names, published.Name)
-		_, value, isStated := jsontree.Member(object, published.Name)
-		if at == len(path)-1 {
-			return strings.Join(names, "."), !isStated || value == nil
-		}
-		below, isObject := value.(map[string]any)
-		if !isObject {
-			return "", false
-		}
-		node, object = published.Type, below
 	}
-	return "", false
 }

@@ -138,45 +138,6 @@ func TestActions(t *testing.T) {
 	}
 }
 
-func TestPaths(t *testing.T) {
-	cases := map[string]struct {
-		reason  string
-		got     []string
-		has     []string
-		without []string
-	}{
-		"read-only": {
-			"a property below a read-only one is not listed", ReadOnlyOf("Microsoft.Storage/storageAccounts").texts(),
-			[]string{"id", "properties.provisioningstate", "properties.primaryendpoints"}, []string{"properties.primaryendpoints.blob", "properties.accesstier"},
-		},
-		"write-only": {
-			"a password is not shown", Lookup("Microsoft.Compute/virtualMachines", "2023-03-01").WriteOnlyPaths(),
-			nil, []string{"location"},
-		},
-		"sensitive": {
-			"a secret of the specification", Lookup("Microsoft.Sql/servers", "2023-08-01").SensitivePaths(),
-			[]string{"properties.administratorloginpassword"}, []string{"properties.administratorlogin"},
-		},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if !slices.IsSorted(tc.got) {
-				t.Error("the paths are not sorted")
-			}
-			for _, path := range tc.has {
-				if !slices.Contains(tc.got, path) {
-					t.Errorf("%s is missing: %s: %v", path, tc.reason, tc.got)
-				}
-			}
-			for _, path := range tc.without {
-				if slices.Contains(tc.got, path) {
-					t.Errorf("%s is listed: %s", path, tc.reason)
-				}
-			}
-		})
-	}
-}
-
 func TestDamagedData(t *testing.T) {
 	packed := azuretypes.Packed()
 	cases := map[string][]byte{

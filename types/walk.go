@@ -54,33 +54,3 @@ func (w *walker) step(name string, n *Node) {
 	w.below(n)
 	w.path = w.path[:len(w.path)-1]
 }
-
-// WriteOnlyPaths returns the paths of the properties that a GET does not show, in the
-// form of Walk, without those below them, sorted.
-func (s *Shape) WriteOnlyPaths() []string {
-	return s.paths(func(p Property) bool { return p.Has(WriteOnly) && !p.Has(ReadOnly) })
-}
-
-// SensitivePaths returns the paths of the properties that are published as secrets, in
-// the form of Walk, without those below them, sorted.
-func (s *Shape) SensitivePaths() []string {
-	return s.paths(func(p Property) bool { return p.Type.Sensitive })
-}
-
-func (s *Shape) paths(match func(Property) bool) []string {
-	found := map[string]bool{}
-	s.Walk(func(path []string, p Property) bool {
-		if !match(p) {
-			return true
-		}
-		found[strings.Join(path, ".")] = true
-		return false
-	})
-	return slices.Sorted(func(yield func(string) bool) {
-		for path := range found {
-			if !yield(path) {
-				return
-			}
-		}
-	})
-}
