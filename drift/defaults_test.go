@@ -176,8 +176,11 @@ func TestUnshown(t *testing.T) {
 		"password":  {"a GET never shows it", group + "Microsoft.Sql/servers/s", "2021-11-01", `{"properties":{"administratorLogin":"a"}}`, []string{"properties.administratorLoginPassword"}},
 		"shown":     {"what a GET shows is no such property", group + "Microsoft.Sql/servers/s", "2021-11-01", `{"properties":{"administratorLoginPassword":"` + resource.MaskPrefix + `00"}}`, nil},
 		"no object": {"without the object there is none of its members", group + "Microsoft.Sql/servers/s", "2021-11-01", `{"location":"westus2"}`, nil},
-		"inside":    {"members of a write-only object that is shown are not listed", group + "Microsoft.Web/sites/s", "2023-01-01", `{"properties":{"siteConfig":{"alwaysOn":true}}}`, nil},
-		"unknown":   {"nothing is published", group + "Contoso.Things/things/t", "2021-11-01", `{"properties":{}}`, nil},
+		"inside": {"members of a write-only object that is shown are not listed, the objects beside it are", group + "Microsoft.NotificationHubs/namespaces/n/notificationHubs/h", "2023-09-01", `{"properties":{"admCredential":{"properties":{}}}}`, []string{
+			"properties.apnsCredential", "properties.baiduCredential", "properties.browserCredential", "properties.gcmCredential",
+			"properties.mpnsCredential", "properties.wnsCredential", "properties.xiaomiCredential",
+		}},
+		"unknown": {"nothing is published", group + "Contoso.Things/things/t", "2021-11-01", `{"properties":{}}`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			id, err := resource.ParseID(c.id)
