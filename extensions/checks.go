@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/internal/extensionshare"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -41,13 +42,13 @@ func (r *Registry) checkOwner(ctx context.Context, req Request) resource.Verdict
 	links := implementing[PreReconciliationOwnerChecker](r.links(req.resourceType()))
 	last := defaultOwnerChecker{registry: r, id: req.Object.ID, note: req.OwnerNote}
 	result, err := runChain(ctx, r, ownerCheckPoint, links, func(ctx context.Context, c *call) (PreReconcileCheckResult, error) {
-		check := chain(links, last.ofDefault(), c.bindOwnerCheck)
+		check := chain(links, PreReconcileOwnerCheckFunc(last.check), c.bindOwnerCheck)
 		return check(ctx, cloneForLinks(links, req.owner()), r.resolver(req), req.Client, req.log())
 	})
 	if err != nil {
 		return failedCheck(ctx, req, ownerCheckPoint, err)
 	}
-	verdict := result.verdict
+	verdict := extensionshare.Result(result).Verdict()
 	if verdict.Action == resource.ActionBlock && req.Owner != nil {
 		if len(verdict.WaitingFor) == 0 {
 			verdict.WaitingFor = []resource.ID{req.Owner.ID}
@@ -73,7 +74,10 @@ func (c *call) bindOwnerCheck(link PreReconciliationOwnerChecker, next PreReconc
 		if err == nil && result.Action() != resource.ActionProceed && result.Action() != resource.ActionBlock {
 			err = fmt.Errorf("it returned %q in %s; only proceed and block are valid", result.Action(), ownerCheckPoint)
 		}
-		return claimPre(l, result, err)
+		if err == nil {
+			err = l.claim((*extensionshare.Result)(&result))
+		}
+		return result, err
 	}
 }
 
@@ -82,15 +86,15 @@ func (c *call) bindOwnerCheck(link PreReconciliationOwnerChecker, next PreReconc
 func (r *Registry) PreCheck(ctx context.Context, req Request) resource.Verdict {
 	links := implementing[PreReconciliationChecker](r.links(req.resourceType()))
 	last := defaultPreChecker{registry: r, request: req}
-	result, err := runChain(withForce(ctx, req.Force), r, preCheckPoint, links, func(ctx context.Context, c *call) (PreReconcileCheckResult, error) {
-		check := chain(links, last.ofDefault(), c.bindPreCheck)
+	result, err := runChain(extensionshare.WithForce(ctx, req.Force), r, preCheckPoint, links, func(ctx context.Context, c *call) (PreReconcileCheckResult, error) {
+		check := chain(links, PreReconcileCheckFunc(last.check), c.bindPreCheck)
 		return check(ctx, cloneForLinks(links, req.Object), cloneForLinks(links, req.owner()), r.resolver(req), req.Client, req.log())
 	})
 	if err != nil {
 		return logVerdict(ctx, req, preCheckPoint, failedCheck(ctx, req, preCheckPoint, err))
 	}
-	verdict := result.verdict
-	if verdict.Action == resource.ActionProceed && !result.compared {
+	verdict := extensionshare.Result(result).Verdict()
+	if verdict.Action == resource.ActionProceed {
 		verdict.Create = !req.Object.Exists()
 	}
 	return logVerdict(ctx, req, preCheckPoint, verdict)
@@ -112,13 +116,10 @@ func (c *call) bindPreCheck(link PreReconciliationChecker, next PreReconcileChec
 		if err == nil && result.Action() == "" {
 			err = fmt.Errorf("it returned no result in %s", preCheckPoint)
 		}
-		if err == nil && !result.claimed && result.Action() == resource.ActionProceed {
-			result.verdict.Message = nameOf(link) + " requested a PUT without a comparison"
-			if l.didNotCallNext() {
-				result.verdict.Message += ": it did not call next"
-			}
+		if err == nil {
+			err = l.claim((*extensionshare.Result)(&result))
 		}
-		return claimPre(l, result, err)
+		return result, err
 	}
 }
 
@@ -127,13 +128,13 @@ func (c *call) bindPreCheck(link PreReconciliationChecker, next PreReconcileChec
 func (r *Registry) PostCheck(ctx context.Context, req Request) resource.Verdict {
 	links := implementing[PostReconciliationChecker](r.links(req.resourceType()))
 	result, err := runChain(ctx, r, postCheckPoint, links, func(ctx context.Context, c *call) (PostReconcileCheckResult, error) {
-		check := chain(links, r.ofDefaultPostCheck(), c.bindPostCheck)
+		check := chain(links, PostReconcileCheckFunc(r.defaultPostCheck), c.bindPostCheck)
 		return check(ctx, cloneForLinks(links, req.Object), cloneForLinks(links, req.owner()), r.resolver(req), req.Client, req.log())
 	})
 	if err != nil {
 		return logVerdict(ctx, req, postCheckPoint, failedCheck(ctx, req, postCheckPoint, err))
 	}
-	return logVerdict(ctx, req, postCheckPoint, result.verdict)
+	return logVerdict(ctx, req, postCheckPoint, extensionshare.Result(result).Verdict())
 }
 
 func (c *call) bindPostCheck(link PostReconciliationChecker, next PostReconcileCheckFunc) PostReconcileCheckFunc {
@@ -152,8 +153,8 @@ func (c *call) bindPostCheck(link PostReconciliationChecker, next PostReconcileC
 		if err == nil && result.Action() == "" {
 			err = fmt.Errorf("it returned no result in %s", postCheckPoint)
 		}
-		if err == nil && result.claim(&result.verdict, originOf(link, postCheckPoint)) {
-			err = checkResult(postCheckPoint, result.verdict)
+		if err == nil {
+			err = l.claim((*extensionshare.Result)(&result))
 		}
 		return result, err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/internal/extensionshare"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -23,23 +24,26 @@ type defaultOwnerChecker struct {
 }
 
 func (d defaultOwnerChecker) check(_ context.Context, owner *resource.Object, _ Resolver, _ ARMClient, _ *slog.Logger) (PreReconcileCheckResult, error) {
+	return PreReconcileCheckResult(ofDefault(d.decide(owner))), nil
+}
+
+func (d defaultOwnerChecker) decide(owner *resource.Object) resource.Verdict {
 	state := owner.ProvisioningState()
 	switch {
 	case owner == nil && d.note != "":
-		return proceedWith(fmt.Sprintf("%s: %s", ownerText(d.id.Owner()), d.note)), nil
+		return resource.Proceed(fmt.Sprintf("%s: %s", ownerText(d.id.Owner()), d.note))
 	case owner == nil:
-		return proceedWith("There is no owner to check"), nil
+		return resource.Proceed("There is no owner to check")
 	case !owner.Exists():
-		return BlockReconcile(ownerText(owner.ID)+" does not exist in Azure",
-			WithReason(resource.ReasonWaitingForOwner)), nil
+		return resource.Block(resource.ReasonWaitingForOwner, ownerText(owner.ID)+" does not exist in Azure")
 	case strings.EqualFold(owner.ID.Type(), resource.TypeResourceGroup) && strings.EqualFold(state, "Deleting"):
-		return BlockReconcile(fmt.Sprintf("%s is in provisioning state %q", ownerText(owner.ID), state)), nil
+		return resource.Block(resource.ReasonReconciliationBlocked, fmt.Sprintf("%s is in provisioning state %q", ownerText(owner.ID), state))
 	case d.id.IsChild() && d.registry.OwnerToRead(d.id).Equal(owner.ID):
 		if refusal := d.registry.refusesChildren(owner); refusal != "" {
-			return BlockReconcile(refusal), nil
+			return resource.Block(resource.ReasonReconciliationBlocked, refusal)
 		}
 	}
-	return proceedWith(ownerText(owner.ID) + " allows changes"), nil
+	return resource.Proceed(ownerText(owner.ID) + " allows changes")
 }
 
 // defaultPreChecker ends the chain of pre-checkers. It blocks while an operation is
@@ -57,10 +61,14 @@ const failedStateRule = "failed-state"
 const forceHintAfter = 2 * time.Hour
 
 func (d defaultPreChecker) check(_ context.Context, obj, _ *resource.Object, _ Resolver, _ ARMClient, _ *slog.Logger) (PreReconcileCheckResult, error) {
+	return PreReconcileCheckResult(ofDefault(d.decide(obj))), nil
+}
+
+func (d defaultPreChecker) decide(obj *resource.Object) resource.Verdict {
 	if !obj.Exists() {
-		result := proceedWith("The resource does not exist in Azure and will be created")
-		result.verdict.Reason, result.verdict.Create, result.compared = resource.ReasonNotFound, true, true
-		return result, nil
+		verdict := resource.Proceed("The resource does not exist in Azure and will be created")
+		verdict.Reason = resource.ReasonNotFound
+		return verdict
 	}
 	state := obj.ProvisioningState()
 	if d.registry.InFlight(obj.ID.Type(), state) && !d.request.Force {
@@ -68,10 +76,10 @@ func (d defaultPreChecker) check(_ context.Context, obj, _ *resource.Object, _ R
 		if d.request.BlockedFor >= forceHintAfter {
 			message += "; if none is, armature reconcile --force skips this check once"
 		}
-		return BlockReconcile(message, WithReason(resource.ReasonOperationInProgress)), nil
+		return resource.Block(resource.ReasonOperationInProgress, message)
 	}
 	if path, value, busy := d.registry.busyState(obj); busy && !d.request.Force {
-		return BlockReconcile(fmt.Sprintf("The resource is busy: %s is %q", path, value), WithReason(resource.ReasonOperationInProgress)), nil
+		return resource.Block(resource.ReasonOperationInProgress, fmt.Sprintf("The resource is busy: %s is %q", path, value))
 	}
 	found := drift.Compare(obj.Desired, obj.Observed, d.request.Comparison())
 	found.Drops.Paths = d.registry.withoutKept(obj.ID.Type(), found.Drops.Paths)
@@ -86,21 +94,21 @@ func (d defaultPreChecker) check(_ context.Context, obj, _ *resource.Object, _ R
 	switch {
 	case len(found.Differences) > 0:
 		if state, value, stopped := d.registry.stoppedState(obj); stopped && !d.request.Force {
-			return blockStopped(found, state, value), nil
+			return blockStopped(found, state, value)
 		}
 		if d.request.HoldDrops && !d.request.Force && len(found.Drops.Paths) > 0 {
-			return holding(found, obj.ID), nil
+			return holding(found, obj.ID)
 		}
-		return differing(found), nil
+		return differing(found)
 	case len(found.Contested) > 0:
-		return contested(found, obj), nil
+		return contested(found, obj)
 	}
-	return inSync(found), nil
+	return inSync(found)
 }
 
 // inSync returns a skip. Its message lists what still differs and gets no PUT: a
 // change that Azure did not apply is a warning, what it always kept is a note.
-func inSync(found drift.Result) PreReconcileCheckResult {
+func inSync(found drift.Result) resource.Verdict {
 	result := SkipReconcile("In sync: Azure matches the manifest")
 	switch {
 	case len(found.NotTaken) > 0:
@@ -109,16 +117,16 @@ func inSync(found drift.Result) PreReconcileCheckResult {
 	case len(found.Accepted) > 0:
 		result = SkipReconcile("In sync, except values that Azure kept after the last PUT: " + found.AcceptedText())
 	}
+	verdict := extensionshare.Result(result).Verdict()
 	if len(found.Children) > 0 {
-		result.verdict.Message += "; it has children that the manifest does not list: " + summarize(found.Children)
+		verdict.Message += "; it has children that the manifest does not list: " + summarize(found.Children)
 	}
-	result.compared = true
-	return result
+	return verdict
 }
 
 // contested returns a block for values that another tool or user changes after
 // every PUT.
-func contested(found drift.Result, obj *resource.Object) PreReconcileCheckResult {
+func contested(found drift.Result, obj *resource.Object) resource.Verdict {
 	first := found.Contested[0]
 	message := fmt.Sprintf("%s was corrected %d times and is %s again, desired %s", first.Path, drift.ContestedAfter, first.Observed, first.Desired)
 	if others := len(found.Contested) - 1; others > 0 {
@@ -128,10 +136,9 @@ func contested(found drift.Result, obj *resource.Object) PreReconcileCheckResult
 		message += "; the resource was last modified by " + writer
 	}
 	message += "; stop the other writer, set its value in the manifest, or ignore the path; armature reconcile --force corrects it once"
-	result := BlockReconcile(message, WithReason(resource.ReasonContested))
-	result.compared = true
-	result.verdict.Differences = found.Contested
-	return result
+	verdict := resource.Block(resource.ReasonContested, message)
+	verdict.Differences = found.Contested
+	return verdict
 }
 
 // summarize returns the first paths and the number of the others.
@@ -148,7 +155,7 @@ func summarizeOf(paths []string, number int) string {
 }
 
 // differing returns a proceed with the differences.
-func differing(found drift.Result) PreReconcileCheckResult {
+func differing(found drift.Result) resource.Verdict {
 	if extra := len(found.Differences) - resource.MaxDifferences; extra > 0 {
 		found.Differences, found.More = found.Differences[:resource.MaxDifferences], found.More+extra
 	}
@@ -160,32 +167,33 @@ func differing(found drift.Result) PreReconcileCheckResult {
 	if len(found.Drops.Paths) > 0 {
 		message += "; the PUT removes what the manifest does not set: " + DropsText(found.Drops)
 	}
-	result := proceedWith(message)
-	result.compared = true
-	result.verdict.Drops, result.verdict.MoreDrops = found.Drops.Paths, found.Drops.More
-	result.verdict.Reason = resource.ReasonDrift
-	result.verdict.Differences, result.verdict.More = found.Differences, found.More
-	return result
+	verdict := resource.Proceed(message)
+	verdict.Drops, verdict.MoreDrops = found.Drops.Paths, found.Drops.More
+	verdict.Reason = resource.ReasonDrift
+	verdict.Differences, verdict.More = found.Differences, found.More
+	return verdict
 }
 
 // defaultPostCheck ends the chain of post-checkers. It succeeds for a resource that
 // exists and is neither failed nor changing. Unknown states pass.
 func (r *Registry) defaultPostCheck(_ context.Context, obj, _ *resource.Object, _ Resolver, _ ARMClient, _ *slog.Logger) (PostReconcileCheckResult, error) {
+	result := r.postResult(obj)
+	(*extensionshare.Result)(&result).Claim("")
+	return result, nil
+}
+
+func (r *Registry) postResult(obj *resource.Object) PostReconcileCheckResult {
 	state := obj.ProvisioningState()
 	switch {
 	case !obj.Exists():
-		return PostReconcileCheckResultFailure("Azure does not show the resource yet"), nil
+		return PostReconcileCheckResultFailure("Azure does not show the resource yet")
 	case resource.Broken(state), r.InFlight(obj.ID.Type(), state):
-		return PostReconcileCheckResultFailure(fmt.Sprintf("The resource is in provisioning state %q", state)), nil
+		return PostReconcileCheckResultFailure(fmt.Sprintf("The resource is in provisioning state %q", state))
 	}
 	if path, value, busy := r.busyState(obj); busy {
-		return PostReconcileCheckResultFailure(fmt.Sprintf("The resource is busy: %s is %q", path, value)), nil
+		return PostReconcileCheckResultFailure(fmt.Sprintf("The resource is busy: %s is %q", path, value))
 	}
-	return PostReconcileCheckResultSuccess(), nil
-}
-
-func proceedWith(message string) PreReconcileCheckResult {
-	return PreReconcileCheckResult{verdict: resource.Proceed(message)}
+	return PostReconcileCheckResultSuccess()
 }
 
 // ownerText returns an owner for messages: Owner "c1" (Microsoft.Kusto/clusters).

@@ -23,11 +23,10 @@ func (r *Registry) HeldDrops(req Request) *resource.Verdict {
 }
 
 // holding returns a block for a correction that would remove what others set.
-func holding(found drift.Result, id resource.ID) PreReconcileCheckResult {
-	due := differing(found).verdict
-	result := PreReconcileCheckResult{verdict: heldVerdict(id, found.Drops), compared: true}
-	result.verdict.Differences, result.verdict.More = due.Differences, due.More
-	return result
+func holding(found drift.Result, id resource.ID) resource.Verdict {
+	due, verdict := differing(found), heldVerdict(id, found.Drops)
+	verdict.Differences, verdict.More = due.Differences, due.More
+	return verdict
 }
 
 // heldVerdict names what would be removed, and how to keep it or let it go.

@@ -1,12 +1,11 @@
 package extensions
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 
+	"github.com/armature-io/armature/internal/extensionshare"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -35,53 +34,25 @@ func errorOrigin(err error) string {
 	return ""
 }
 
-// made is embedded in the results of checks. It records whether a link, or the default at
-// the end of the chain, has claimed the result.
-type made struct{ claimed bool }
-
-// claim sets the origin of a verdict, unless an inner link made it, and reports whether it
-// did.
-func (m *made) claim(verdict *resource.Verdict, origin string) bool {
-	if m.claimed {
-		return false
-	}
-	m.claimed, verdict.Origin = true, origin
-	return true
+// ofDefault returns the result of the default at the end of a chain: it has no origin.
+func ofDefault(verdict resource.Verdict) extensionshare.Result {
+	result := extensionshare.New(verdict)
+	result.Claim("")
+	return result
 }
 
-// ofDefault marks the result of the default at the end of a chain: it has no origin.
-func ofDefault(result PreReconcileCheckResult, err error) (PreReconcileCheckResult, error) {
-	result.claimed = true
-	return result, err
-}
-
-// ofDefault returns the default as the end of a chain.
-func (d defaultOwnerChecker) ofDefault() PreReconcileOwnerCheckFunc {
-	return func(ctx context.Context, owner *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger) (PreReconcileCheckResult, error) {
-		return ofDefault(d.check(ctx, owner, resolver, client, log))
+// claim sets the origin of a result that the link made, and checks it.
+func (l *linkCall) claim(result *extensionshare.Result) error {
+	if !result.Claim(originOf(l.link, l.point)) {
+		return nil
 	}
-}
-
-// ofDefault returns the default as the end of a chain.
-func (d defaultPreChecker) ofDefault() PreReconcileCheckFunc {
-	return func(ctx context.Context, obj, owner *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger) (PreReconcileCheckResult, error) {
-		return ofDefault(d.check(ctx, obj, owner, resolver, client, log))
+	verdict := result.Verdict()
+	if l.point == preCheckPoint && verdict.Action == resource.ActionProceed {
+		verdict.Message = nameOf(l.link) + " requested a PUT without a comparison"
+		if l.didNotCallNext() {
+			verdict.Message += ": it did not call next"
+		}
+		*result = result.With(verdict)
 	}
-}
-
-// ofDefaultPostCheck returns the default as the end of a chain.
-func (r *Registry) ofDefaultPostCheck() PostReconcileCheckFunc {
-	return func(ctx context.Context, obj, owner *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger) (PostReconcileCheckResult, error) {
-		result, err := r.defaultPostCheck(ctx, obj, owner, resolver, client, log)
-		result.claimed = true
-		return result, err
-	}
-}
-
-// claimPre sets the origin of the result of a link that made it, and checks it.
-func claimPre(l *linkCall, result PreReconcileCheckResult, err error) (PreReconcileCheckResult, error) {
-	if err == nil && result.claim(&result.verdict, originOf(l.link, l.point)) {
-		err = checkResult(l.point, result.verdict)
-	}
-	return result, err
+	return checkResult(l.point, verdict)
 }

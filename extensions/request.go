@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/internal/extensionshare"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -96,16 +97,9 @@ func (r Request) owner() *resource.Object {
 	return r.Owner
 }
 
-type forceKey struct{}
-
 // Forced reports whether a user asked to skip the guards against operations in
 // progress. A link that only guards against one checks it before it blocks. It is in
 // the context, because the specification gives the signature of a pre-check.
 func Forced(ctx context.Context) bool {
-	forced, _ := ctx.Value(forceKey{}).(bool)
-	return forced
-}
-
-func withForce(ctx context.Context, force bool) context.Context {
-	return context.WithValue(ctx, forceKey{}, force)
+	return extensionshare.Forced(ctx)
 }

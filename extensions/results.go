@@ -5,55 +5,59 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/armature-io/armature/internal/extensionshare"
 	"github.com/armature-io/armature/resource"
 )
 
 // PreReconcileCheckResult is the result of an owner check or a pre-check. Use
 // ProceedWithReconcile, BlockReconcile or SkipReconcile to make one: the zero value
 // is invalid and becomes a failed check.
-type PreReconcileCheckResult struct {
-	made
-	verdict  resource.Verdict
-	compared bool
+type PreReconcileCheckResult extensionshare.Result
+
+func (r PreReconcileCheckResult) verdict() resource.Verdict {
+	return extensionshare.Result(r).Verdict()
 }
 
 // Action returns Proceed, Block or Skip.
-func (r PreReconcileCheckResult) Action() resource.Action { return r.verdict.Action }
+func (r PreReconcileCheckResult) Action() resource.Action { return r.verdict().Action }
 
 // Message returns the text for the user.
-func (r PreReconcileCheckResult) Message() string { return r.verdict.Message }
+func (r PreReconcileCheckResult) Message() string { return r.verdict().Message }
 
-// Differences returns what the default found, for a link that acts after it.
-func (r PreReconcileCheckResult) Differences() []resource.Difference { return r.verdict.Differences }
+// Differences returns those that the default found, for a link that acts after it.
+func (r PreReconcileCheckResult) Differences() []resource.Difference { return r.verdict().Differences }
 
 // Reason returns the reason of a block or a skip.
-func (r PreReconcileCheckResult) Reason() resource.Reason { return r.verdict.Reason }
+func (r PreReconcileCheckResult) Reason() resource.Reason { return r.verdict().Reason }
 
 // OnlyDiffersAt reports whether the default requests a PUT because of one path
 // alone.
 func (r PreReconcileCheckResult) OnlyDiffersAt(path string) bool {
-	return r.verdict.Action == resource.ActionProceed && len(r.verdict.Differences) == 1 && r.verdict.More == 0 &&
-		strings.EqualFold(r.verdict.Differences[0].Path, path)
+	verdict := r.verdict()
+	return verdict.Action == resource.ActionProceed && len(verdict.Differences) == 1 && verdict.More == 0 &&
+		strings.EqualFold(verdict.Differences[0].Path, path)
 }
 
 // WithPrefix returns the result with a text before its message.
 func (r PreReconcileCheckResult) WithPrefix(text string) PreReconcileCheckResult {
-	r.verdict.Message = text + ": " + r.verdict.Message
-	return r
+	verdict := r.verdict()
+	verdict.Message = text + ": " + verdict.Message
+	return PreReconcileCheckResult(extensionshare.Result(r).With(verdict))
 }
 
 // PostReconcileCheckResult is the result of a post-check. Use
 // PostReconcileCheckResultSuccess or PostReconcileCheckResultFailure to make one.
-type PostReconcileCheckResult struct {
-	made
-	verdict resource.Verdict
+type PostReconcileCheckResult extensionshare.Result
+
+func (r PostReconcileCheckResult) verdict() resource.Verdict {
+	return extensionshare.Result(r).Verdict()
 }
 
 // Action returns Success or Failure.
-func (r PostReconcileCheckResult) Action() resource.Action { return r.verdict.Action }
+func (r PostReconcileCheckResult) Action() resource.Action { return r.verdict().Action }
 
 // Message returns the text for the user.
-func (r PostReconcileCheckResult) Message() string { return r.verdict.Message }
+func (r PostReconcileCheckResult) Message() string { return r.verdict().Message }
 
 // Option changes severity, reason or retry class of a result.
 type Option func(*resource.Verdict)
@@ -99,44 +103,44 @@ func WithWaitingFor(ids ...resource.ID) Option {
 
 // ProceedWithReconcile returns a result with which the pass continues.
 func ProceedWithReconcile() PreReconcileCheckResult {
-	return PreReconcileCheckResult{verdict: resource.Proceed("")}
+	return PreReconcileCheckResult(extensionshare.New(resource.Proceed("")))
 }
 
 // BlockReconcile returns a result that ends the pass. The next one follows in the
 // Slow class. The text explains the block to a user.
 func BlockReconcile(reason string, options ...Option) PreReconcileCheckResult {
-	return PreReconcileCheckResult{verdict: withOptions(resource.Block(resource.ReasonReconciliationBlocked, reason), options)}
+	return PreReconcileCheckResult(withOptions(resource.Block(resource.ReasonReconciliationBlocked, reason), options))
 }
 
 // SkipReconcile returns a result that skips the PUT; the post-check runs. An owner
 // checker must not return it.
 func SkipReconcile(reason string, options ...Option) PreReconcileCheckResult {
-	return PreReconcileCheckResult{verdict: withOptions(resource.Verdict{
+	return PreReconcileCheckResult(withOptions(resource.Verdict{
 		Action: resource.ActionSkip, Reason: resource.ReasonInSync, Message: reason,
-	}, options)}
+	}, options))
 }
 
 // PostReconcileCheckResultSuccess returns a result that makes the resource Ready.
 func PostReconcileCheckResultSuccess() PostReconcileCheckResult {
-	return PostReconcileCheckResult{verdict: resource.Verdict{
+	return PostReconcileCheckResult(extensionshare.New(resource.Verdict{
 		Action: resource.ActionSuccess, Reason: resource.ReasonSucceeded,
-	}}
+	}))
 }
 
 // PostReconcileCheckResultFailure returns "not ready yet": Ready=False, Warning,
 // and a new pass in the Slow class. The text names what is missing.
 func PostReconcileCheckResultFailure(reason string, options ...Option) PostReconcileCheckResult {
-	return PostReconcileCheckResult{verdict: withOptions(resource.Verdict{
+	return PostReconcileCheckResult(withOptions(resource.Verdict{
 		Action: resource.ActionFailure, Reason: resource.ReasonPostReconciliationFailure,
 		Severity: resource.SeverityWarning, Class: resource.RetrySlow, Message: reason,
-	}, options)}
+	}, options))
 }
 
-func withOptions(verdict resource.Verdict, options []Option) resource.Verdict {
+func withOptions(verdict resource.Verdict, options []Option) extensionshare.Result {
 	for _, option := range options {
 		option(&verdict)
 	}
-	return verdict
+	return extensionshare.New(verdict)
 }
 
 // ImportResult is the result of an importer: ImportSucceeded or ImportSkipped.
@@ -179,17 +183,12 @@ func (e *ReadyConditionImpactingError) Error() string {
 // Unwrap returns the cause.
 func (e *ReadyConditionImpactingError) Unwrap() error { return e.Cause }
 
-// notYetError is a block from a point that has no result for one.
-type notYetError struct{ verdict resource.Verdict }
-
-func (e *notYetError) Error() string { return e.verdict.Message }
-
 // NotYet returns an error by which a modifier, a deleter or a handler blocks: the
 // pass ends and the next one follows in the Slow class, or as the options request.
 // A link that needs something slow starts it, returns NotYet and checks again in
 // the next pass. It never waits itself.
 func NotYet(reason string, options ...Option) error {
-	return &notYetError{verdict: BlockReconcile(reason, options...).verdict}
+	return &extensionshare.NotYet{Verdict: BlockReconcile(reason, options...).verdict()}
 }
 
 // VerdictOf returns the verdict that an error of a link carries, from NotYet or
@@ -205,8 +204,8 @@ func VerdictOf(err error) (resource.Verdict, bool) {
 
 // carriedVerdict returns the verdict that an error of a link carries as the link made it.
 func carriedVerdict(err error) (resource.Verdict, bool) {
-	if later, ok := errors.AsType[*notYetError](err); ok {
-		return later.verdict, true
+	if later, ok := errors.AsType[*extensionshare.NotYet](err); ok {
+		return later.Verdict, true
 	}
 	impact, ok := errors.AsType[*ReadyConditionImpactingError](err)
 	if !ok {

@@ -33,14 +33,13 @@ func (r *Registry) Stopped(obj *resource.Object) (resource.Verdict, bool) {
 
 // blockStopped returns a block that leaves a stopped resource alone and lists
 // what the PUT would change.
-func blockStopped(found drift.Result, state StoppedState, value string) PreReconcileCheckResult {
-	result := differing(found)
+func blockStopped(found drift.Result, state StoppedState, value string) resource.Verdict {
+	due := differing(found)
 	verdict := resource.Block(resource.ReasonStopped, fmt.Sprintf(
 		"it was stopped outside Armature (%s is %q); no PUT is sent, because a PUT would start it or be refused. Pending change: %s. "+
 			"Start it %s and run armature reconcile; or set %s in the manifest, if the type supports it; armature reconcile --force sends the PUT once",
-		state.Path, value, result.verdict.Message, state.Start, state.Path))
-	verdict.Differences, verdict.More = result.verdict.Differences, result.verdict.More
-	verdict.Drops, verdict.MoreDrops = result.verdict.Drops, result.verdict.MoreDrops
-	result.verdict = verdict
-	return result
+		state.Path, value, due.Message, state.Start, state.Path))
+	verdict.Differences, verdict.More = due.Differences, due.More
+	verdict.Drops, verdict.MoreDrops = due.Drops, due.MoreDrops
+	return verdict
 }

@@ -23,7 +23,7 @@ var layers = [][]string{
 	{"resource"},
 	{"internal/jsontree"},
 	{"types", "internal/signing", "internal/expression"},
-	{"manifest", "drift", "arm", "secrets", "internal/encryption", "internal/audit"},
+	{"manifest", "drift", "arm", "secrets", "internal/encryption", "internal/audit", "internal/extensionshare"},
 	{"extensions"},
 	{"extensions/azure", "activities/lookup", "activities/contents", "activities/purge", "activities/writing"},
 	{"activities/importing", "activities/exporting"},
