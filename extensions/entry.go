@@ -51,34 +51,35 @@ type StoppedState struct {
 	Source          Source `yaml:"source"`
 }
 
-// validate returns an error for an entry that would never take effect or that
-// would break a pass.
-func (e Entry) validate(index int) error {
+// validate returns the links that the facts of an entry make, or an error for an entry that
+// would never take effect or that would break a pass.
+func validate(e Entry, index int) (made []any, err error) {
 	issue := typeIssue(e.Type)
 	if e.Link == nil && isFactPattern(e.Type) {
 		issue = ""
 	}
 	switch {
 	case e.Type == "":
-		return fmt.Errorf("register extension %s: entry %d has no resource type such as %s", typeAndLine(e.Link), index, exampleType)
+		return nil, fmt.Errorf("register extension %s: entry %d has no resource type such as %s", typeAndLine(e.Link), index, exampleType)
 	case issue != "":
-		return fmt.Errorf("register extension %s: %s", typeAndLine(e.Link), issue)
-	case e.Type == AllTypes && e.Facts.aboutOneType():
-		return fmt.Errorf("register extension %T: only facts about states apply to all types", e.Link)
+		return nil, fmt.Errorf("register extension %s: %s", typeAndLine(e.Link), issue)
+	case e.Type == AllTypes && aboutOneType(e.Facts):
+		return nil, fmt.Errorf("register extension %T: only facts about states apply to all types", e.Link)
 	}
-	if err := e.Facts.validate(); err != nil {
-		return fmt.Errorf("register facts of %s: %w", e.Type, err)
+	made, err = linksOf(e.Facts, e.Type)
+	if err != nil {
+		return nil, fmt.Errorf("register facts of %s: %w", e.Type, err)
 	}
-	if e.Link == nil && !e.Facts.isZero() {
-		return nil
+	if e.Link == nil && !isZero(e.Facts) {
+		return made, nil
 	}
 	if _, err := linkIssues(e.Link); err != nil {
-		return fmt.Errorf("register extension %s for %s: %w", typeAndLine(e.Link), e.Type, err)
+		return nil, fmt.Errorf("register extension %s for %s: %w", typeAndLine(e.Link), e.Type, err)
 	}
 	if err := checkFacts(e.Link); err != nil {
-		return fmt.Errorf("register extension %s for %s: %w", typeAndLine(e.Link), e.Type, err)
+		return nil, fmt.Errorf("register extension %s for %s: %w", typeAndLine(e.Link), e.Type, err)
 	}
-	return nil
+	return made, nil
 }
 
 // checkFacts calls the methods by which a link states facts about its type. A

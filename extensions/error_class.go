@@ -34,7 +34,7 @@ type errorClass struct {
 	pattern *regexp.Regexp
 }
 
-func (c ErrorClass) compile() (errorClass, error) {
+func compile(c ErrorClass) (errorClass, error) {
 	if len(c.Codes) == 0 {
 		return errorClass{}, fmt.Errorf("an error class has no codes")
 	}

@@ -166,17 +166,14 @@ func ParseFacts(table []byte) ([]Entry, error) {
 }
 
 // isZero reports whether no fact is stated.
-func (f Facts) isZero() bool { return reflect.ValueOf(f).IsZero() }
+func isZero(f Facts) bool { return reflect.ValueOf(f).IsZero() }
 
 // With returns the facts of both: lists are joined, and more replaces the other facts that it
 // states.
 func (f Facts) With(more Facts) Facts {
-	f.add(more)
+	addFields(reflect.ValueOf(&f).Elem(), reflect.ValueOf(more))
 	return f
 }
-
-// add joins the lists of both, and replaces the other facts that more states.
-func (f *Facts) add(more Facts) { addFields(reflect.ValueOf(f).Elem(), reflect.ValueOf(more)) }
 
 func addFields(into, from reflect.Value) {
 	for i := range from.NumField() {
@@ -203,13 +200,14 @@ func (f Facts) ReadActionNames() []string {
 }
 
 // aboutOneType reports whether a fact is stated that AllTypes cannot have.
-func (f Facts) aboutOneType() bool {
+func aboutOneType(f Facts) bool {
 	f.Stopped, f.Busy, f.BlocksChildren = nil, nil, nil
-	return !f.isZero()
+	return !isZero(f)
 }
 
-// validate returns an error for facts that would never apply.
-func (f Facts) validate() error {
+// linksOf returns the links by which the facts of an entry take part in the chains of its
+// type, or an error for facts that would never apply.
+func linksOf(f Facts, resourceType string) (links []any, err error) {
 	var paths []string
 	for _, list := range f.InlineLists {
 		paths = append(paths, list.Path)
@@ -231,41 +229,31 @@ func (f Facts) validate() error {
 	}
 	for _, text := range paths {
 		if _, err := resource.ParsePath(text); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	for _, class := range f.Errors {
-		if _, err := class.compile(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// links returns the links by which facts take part in the chains of a type.
-func (f Facts) links(resourceType string) []any {
-	var links []any
 	for _, check := range f.Checks {
-		links = append(links, check.link(resourceType))
+		links = append(links, stateCheckLink(check, resourceType))
 	}
 	if f.Fixed.Names != nil || f.Fixed.NoDelete {
 		links = append(links, fixedChild{resourceType: resourceType, fixed: f.Fixed})
 	}
-	if len(f.Errors) > 0 {
-		var classes errorClasses
-		for _, class := range f.Errors {
-			compiled, err := class.compile()
-			if err == nil { // validate has refused others
-				classes = append(classes, compiled)
-			}
+	var classes errorClasses
+	for _, class := range f.Errors {
+		compiled, err := compile(class)
+		if err != nil {
+			return nil, err
 		}
+		classes = append(classes, compiled)
+	}
+	if classes != nil {
 		links = append(links, classes)
 	}
-	return links
+	return links, nil
 }
 
-// names returns the names of the stated facts.
-func (f Facts) names() []string {
+// factNames returns the names of the stated facts.
+func factNames(f Facts) []string {
 	var names []string
 	value := reflect.ValueOf(f)
 	for i := range value.NumField() {
@@ -284,7 +272,7 @@ func (r *Registry) Facts(resourceType string) Facts {
 	facts := r.entryFacts(strings.ToLower(resourceType))
 	for _, entry := range r.sources {
 		if source, ok := entry.Link.(FactSource); ok && (entry.Type == AllTypes || strings.EqualFold(entry.Type, resourceType)) {
-			facts.add(source.Facts(resourceType))
+			facts = facts.With(source.Facts(resourceType))
 		}
 	}
 	return facts
@@ -298,7 +286,7 @@ func (r *Registry) entryFacts(key string) Facts {
 	}
 	var facts Facts
 	for _, pattern := range patternsOf(key) {
-		facts.add(r.stated[pattern])
+		facts = facts.With(r.stated[pattern])
 	}
 	r.known.Store(key, facts)
 	return facts

@@ -32,13 +32,13 @@ func (r *Registry) List() []LinkInfo {
 	for _, entry := range r.entries {
 		if lister, ok := entry.Link.(LinkLister); ok {
 			for _, listed := range lister.ListEntries() {
-				info := listed.info()
+				info := infoOf(listed)
 				info.Name = cmp.Or(info.Name, listed.Evidence)
 				list = append(list, info)
 			}
 			continue
 		}
-		list = append(list, entry.info())
+		list = append(list, infoOf(entry))
 	}
 	return list
 }
@@ -49,21 +49,21 @@ func (r *Registry) Warnings() []string {
 	var warnings []string
 	for _, entry := range r.entries {
 		if text := unknownType(entry.Type); text != "" && entry.Evidence == "" {
-			warnings = append(warnings, entry.title()+": "+text)
+			warnings = append(warnings, titleOf(entry)+": "+text)
 		}
 		if entry.Link == nil {
 			continue
 		}
 		issues, _ := linkIssues(entry.Link) // New has refused errors
 		for _, text := range issues {
-			warnings = append(warnings, entry.title()+": "+text)
+			warnings = append(warnings, titleOf(entry)+": "+text)
 		}
 	}
 	return warnings
 }
 
-// title returns the entry for messages.
-func (e Entry) title() string {
+// titleOf returns an entry for messages.
+func titleOf(e Entry) string {
 	if e.Link == nil {
 		return "facts of " + e.Type
 	}
@@ -73,8 +73,8 @@ func (e Entry) title() string {
 	return fmt.Sprintf("extension %s for %s", typeAndLine(e.Link), e.Type)
 }
 
-// info describes the entry.
-func (e Entry) info() LinkInfo {
+// infoOf describes an entry.
+func infoOf(e Entry) LinkInfo {
 	info := LinkInfo{Type: e.Type}
 	if of := reflect.TypeOf(e.Link); of != nil {
 		info.Name, info.Package = strings.TrimPrefix(nameOf(e.Link), "extension "), packageOf(e.Link)
@@ -84,6 +84,6 @@ func (e Entry) info() LinkInfo {
 			}
 		}
 	}
-	info.Points = append(info.Points, e.Facts.names()...)
+	info.Points = append(info.Points, factNames(e.Facts)...)
 	return info
 }

@@ -22,9 +22,9 @@ type BlockingState struct {
 	Source  Source   `yaml:"source"`
 }
 
-// blocks reports whether a value at the path blocks the children. An absent state
-// blocks nothing.
-func (b BlockingState) blocks(r *Registry, resourceType, value string) bool {
+// blocks reports whether a value at the path of a state blocks the children of a resource.
+// An absent state blocks nothing.
+func (r *Registry) blocks(b BlockingState, resourceType, value string) bool {
 	is := func(state string) bool { return strings.EqualFold(state, value) }
 	switch {
 	case value == "":
@@ -47,7 +47,7 @@ type FactSource interface {
 // its provisioning state, and whether there is one.
 func (r *Registry) busyState(obj *resource.Object) (path, value string, busy bool) {
 	for _, state := range r.Facts(obj.ID.Type()).Busy {
-		if value, _ := obj.StringAt(state.Path); state.blocks(r, obj.ID.Type(), value) {
+		if value, _ := obj.StringAt(state.Path); r.blocks(state, obj.ID.Type(), value) {
 			return state.Path, value, true
 		}
 	}
@@ -113,7 +113,7 @@ func (r *Registry) refusesChildren(owner *resource.Object) string {
 		}
 	}
 	for _, blocking := range facts.BlocksChildren {
-		if value, _ := owner.StringAt(blocking.Path); blocking.blocks(r, owner.ID.Type(), value) {
+		if value, _ := owner.StringAt(blocking.Path); r.blocks(blocking, owner.ID.Type(), value) {
 			return fmt.Sprintf("%s accepts no changes in it while %s is %q", ownerText(owner.ID), blocking.Path, value)
 		}
 	}

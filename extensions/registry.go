@@ -30,18 +30,15 @@ type Registry struct {
 // method of a point with another signature, is an error: it would never be called.
 // Warnings has what may be right.
 func New(entries ...Entry) (*Registry, error) {
+	r := &Registry{entries: slices.Clone(entries), stated: map[string]Facts{}, hanging: &hangingCalls{calls: map[string]int{}, doubles: map[string]bool{}}}
 	for i, entry := range entries {
-		if err := entry.validate(i); err != nil {
+		made, err := validate(entry, i)
+		if err != nil {
 			return nil, err
 		}
-	}
-	r := &Registry{entries: slices.Clone(entries), stated: map[string]Facts{}, hanging: &hangingCalls{calls: map[string]int{}, doubles: map[string]bool{}}}
-	for _, entry := range entries {
 		key := strings.ToLower(entry.Type)
-		facts := r.stated[key]
-		facts.add(entry.Facts)
-		r.stated[key] = facts
-		r.keys, r.made = append(r.keys, key), append(r.made, entry.Facts.links(entry.Type))
+		r.stated[key] = r.stated[key].With(entry.Facts)
+		r.keys, r.made = append(r.keys, key), append(r.made, made)
 		if _, ok := entry.Link.(FactSource); ok {
 			r.sources = append(r.sources, entry)
 		}

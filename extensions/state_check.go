@@ -41,8 +41,8 @@ type (
 	ownStateCheck struct{ check StateCheck }
 )
 
-// link returns the link of the check for a type.
-func (c StateCheck) link(resourceType string) any {
+// stateCheckLink returns the link of a check for a type.
+func stateCheckLink(c StateCheck, resourceType string) any {
 	if c.Owner {
 		return ownerStateCheck{c, path.Dir(resourceType)}
 	}
@@ -50,7 +50,7 @@ func (c StateCheck) link(resourceType string) any {
 }
 
 // blockedBy returns the text of the block if the object is in a blocking state.
-func (c StateCheck) blockedBy(object *resource.Object) (message string, blocked bool) {
+func blockedBy(c StateCheck, object *resource.Object) (message string, blocked bool) {
 	state, _ := object.StringAt(c.Path)
 	is := func(other string) bool { return strings.EqualFold(other, state) }
 	blocked = slices.ContainsFunc(c.States, is)
@@ -70,7 +70,7 @@ func (c ownerStateCheck) PreReconcileOwnerCheck(
 	next PreReconcileOwnerCheckFunc,
 ) (PreReconcileCheckResult, error) {
 	if owner != nil && strings.EqualFold(owner.ID.Type(), c.ownerType) {
-		if message, blocked := c.check.blockedBy(owner); blocked {
+		if message, blocked := blockedBy(c.check, owner); blocked {
 			return BlockReconcile(message), nil
 		}
 	}
@@ -88,7 +88,7 @@ func (c ownStateCheck) PreReconcileCheck(
 	log *slog.Logger,
 	next PreReconcileCheckFunc,
 ) (PreReconcileCheckResult, error) {
-	if message, blocked := c.check.blockedBy(obj); blocked && !Forced(ctx) {
+	if message, blocked := blockedBy(c.check, obj); blocked && !Forced(ctx) {
 		return BlockReconcile(message), nil
 	}
 	return next(ctx, obj, owner, resolver, client, log)
