@@ -10,22 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/extensiontest"
 	"github.com/armature-io/armature/resource"
 )
 
 const group = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/rg1/providers/"
-
-// registry returns a registry with one link for all types.
-func registry(t *testing.T, link any) *extensions.Registry {
-	t.Helper()
-	r, err := extensions.New(extensions.Entry{Type: extensions.AllTypes, Link: link})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
 
 // addressBook is a resolver with fixed answers.
 type addressBook map[string][]string
@@ -53,7 +42,7 @@ func TestPropagation(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			object := extensiontest.Object(t, group+"Microsoft.Network/dnsZones/contoso.com/A/www", `{}`,
 				`{"properties":{"fqdn":"`+c.name+`","ARecords":[{"ipv4Address":"1.2.3.4"}]}}`)
-			got := registry(t, Propagation{Resolver: book}).PostCheck(t.Context(), extensions.Request{Object: object})
+			got := extensiontest.Call{Object: object}.PostCheck(t, Propagation{Resolver: book})
 			if ready := got.Action == resource.ActionSuccess; ready != (c.want == "") || !strings.Contains(got.Message, c.want) {
 				t.Errorf("%s: got %s %q", c.reason, got.Action, got.Message)
 			}
@@ -67,11 +56,11 @@ func TestPropagationWithARealResolver(t *testing.T) {
 		return extensiontest.Object(t, group+"Microsoft.Network/dnsZones/contoso.com/A/www", `{}`,
 			`{"properties":{"fqdn":"localhost","ARecords":[{"ipv4Address":"`+address+`"}]}}`)
 	}
-	r := registry(t, Propagation{Resolver: net.DefaultResolver})
-	if got := r.PostCheck(t.Context(), extensions.Request{Object: object("127.0.0.1")}); got.Action != resource.ActionSuccess {
+	link := Propagation{Resolver: net.DefaultResolver}
+	if got := (extensiontest.Call{Object: object("127.0.0.1")}).PostCheck(t, link); got.Action != resource.ActionSuccess {
 		t.Errorf("got %s %q", got.Action, got.Message)
 	}
-	if got := r.PostCheck(t.Context(), extensions.Request{Object: object("192.0.2.1")}); got.Action != resource.ActionFailure {
+	if got := (extensiontest.Call{Object: object("192.0.2.1")}).PostCheck(t, link); got.Action != resource.ActionFailure {
 		t.Errorf("got %s %q", got.Action, got.Message)
 	}
 }
@@ -92,7 +81,7 @@ func TestComputeUsage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			object := extensiontest.Object(t, group+"Microsoft.Compute/virtualMachines/vm1", `{"location":"West US 2"}`, c.observed)
 			object.Labels = map[string]string{"vmCores": c.cores}
-			got := registry(t, ComputeUsage{}).PreCheck(t.Context(), extensions.Request{Object: object, Client: &extensiontest.Client{Lists: list}})
+			got := extensiontest.Call{Object: object, Client: &extensiontest.Client{Lists: list}}.PreCheck(t, ComputeUsage{})
 			if blocked := got.Action == resource.ActionBlock; blocked != (c.want != "") || c.want != "" && got.Message != c.want {
 				t.Errorf("%s: got %s %q", c.reason, got.Action, got.Message)
 			}
@@ -111,7 +100,7 @@ func TestGate(t *testing.T) {
 	link := Gate{URL: gate.URL, Client: &http.Client{Timeout: time.Second}}
 	check := func(observed string) resource.Verdict {
 		object := extensiontest.Object(t, group+"Microsoft.Compute/virtualMachines/vm1", `{"tags":{"a":"1"}}`, observed)
-		return registry(t, link).PreCheck(t.Context(), extensions.Request{Object: object})
+		return extensiontest.Call{Object: object}.PreCheck(t, link)
 	}
 	if got := check(""); got.Action != resource.ActionBlock || got.Reason != "ApprovalPending" || !strings.Contains(got.Message, "403 Forbidden ask the team on call") {
 		t.Errorf("not approved: got %+v", got)

@@ -1,0 +1,49 @@
+package extensiontest
+
+import (
+	"testing"
+
+	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/resource"
+)
+
+// Call is the input of one call of a link, for a test of a single case. The link is called as
+// in a pass: by itself in the chain, with the default after it. Only Object must be set.
+type Call struct {
+	Object, Owner *resource.Object
+	Client        extensions.ARMClient
+	Resolver      extensions.Resolver
+	// Force is that of armature reconcile --force.
+	Force bool
+}
+
+// CheckOwner returns the verdict of the owner check.
+func (c Call) CheckOwner(t testing.TB, link any) resource.Verdict {
+	t.Helper()
+	return c.registry(t, link).CheckOwner(t.Context(), c.request())
+}
+
+// PreCheck returns the verdict of the pre-check.
+func (c Call) PreCheck(t testing.TB, link any) resource.Verdict {
+	t.Helper()
+	return c.registry(t, link).PreCheck(t.Context(), c.request())
+}
+
+// PostCheck returns the verdict of the post-check.
+func (c Call) PostCheck(t testing.TB, link any) resource.Verdict {
+	t.Helper()
+	return c.registry(t, link).PostCheck(t.Context(), c.request())
+}
+
+func (c Call) registry(t testing.TB, link any) *extensions.Registry {
+	t.Helper()
+	registry, err := extensions.New(extensions.Entry{Type: extensions.AllTypes, Link: link})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return registry
+}
+
+func (c Call) request() extensions.Request {
+	return extensions.Request{Object: c.Object, Owner: c.Owner, Client: c.Client, Resolver: c.Resolver, Force: c.Force}
+}
