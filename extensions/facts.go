@@ -8,10 +8,12 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/internal/extensionshare"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -168,6 +170,31 @@ func ParseFacts(table []byte) ([]Entry, error) {
 // isZero reports whether no fact is stated.
 func isZero(f Facts) bool { return reflect.ValueOf(f).IsZero() }
 
+// FactsByType returns a function for the facts that entries state about a type: for all types,
+// for its provider (Microsoft.Compute/*), for its last segment (*/snapshots), and for the type
+// itself, which count in this order.
+func FactsByType(entries []Entry) func(resourceType string) Facts {
+	stated := map[string]Facts{}
+	for _, entry := range entries {
+		key := strings.ToLower(entry.Type)
+		stated[key] = stated[key].With(entry.Facts)
+	}
+	var known sync.Map // facts by type in lower case
+	return func(resourceType string) Facts {
+		key := strings.ToLower(resourceType)
+		if found, ok := known.Load(key); ok {
+			facts, _ := found.(Facts)
+			return facts
+		}
+		var facts Facts
+		for _, pattern := range extensionshare.Patterns(key) {
+			facts = facts.With(stated[pattern])
+		}
+		known.Store(key, facts)
+		return facts
+	}
+}
+
 // With returns the facts of both: lists are joined, and more replaces the other facts that it
 // states.
 func (f Facts) With(more Facts) Facts {
@@ -265,35 +292,13 @@ func factNames(f Facts) []string {
 	return names
 }
 
-// Facts returns the facts about a type: of the entries for all types, for its provider
-// (Microsoft.Compute/*), for its last segment (*/snapshots), and for the type itself, which
-// count in this order, and of sources that may change.
+// Facts returns the facts about a type: of the entries, and of sources that may change.
 func (r *Registry) Facts(resourceType string) Facts {
-	facts := r.entryFacts(strings.ToLower(resourceType))
+	facts := r.entryFacts(resourceType)
 	for _, entry := range r.sources {
 		if source, ok := entry.Link.(FactSource); ok && (entry.Type == AllTypes || strings.EqualFold(entry.Type, resourceType)) {
 			facts = facts.With(source.Facts(resourceType))
 		}
 	}
 	return facts
-}
-
-// entryFacts returns the facts of the entries that apply to a type in lower case.
-func (r *Registry) entryFacts(key string) Facts {
-	if known, ok := r.known.Load(key); ok {
-		facts, _ := known.(Facts)
-		return facts
-	}
-	var facts Facts
-	for _, pattern := range patternsOf(key) {
-		facts = facts.With(r.stated[pattern])
-	}
-	r.known.Store(key, facts)
-	return facts
-}
-
-// patternsOf returns the types of the entries that apply to a type, both in lower case.
-func patternsOf(resourceType string) []string {
-	provider, _, _ := strings.Cut(resourceType, "/")
-	return []string{AllTypes, provider + "/*", "*/" + path.Base(resourceType), resourceType}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/armature-io/armature/internal/extensionshare"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -18,11 +19,11 @@ type Registry struct {
 	keys    []string
 	made    [][]any
 	sources []Entry
-	// stated are the facts of the entries by type, known those of a type and of all entries
-	// that apply to it, inline the lists of InlineListers; types in lower case.
-	stated        map[string]Facts
-	known, inline sync.Map
-	hanging       *hangingCalls
+	// entryFacts returns the facts that the entries state about a type.
+	entryFacts func(resourceType string) Facts
+	// inline are the lists of InlineListers by type in lower case.
+	inline  sync.Map
+	hanging *hangingCalls
 }
 
 // New returns a registry of the entries. Within a chain the earlier entry is the
@@ -30,15 +31,13 @@ type Registry struct {
 // method of a point with another signature, is an error: it would never be called.
 // Warnings has what may be right.
 func New(entries ...Entry) (*Registry, error) {
-	r := &Registry{entries: slices.Clone(entries), stated: map[string]Facts{}, hanging: &hangingCalls{calls: map[string]int{}, doubles: map[string]bool{}}}
+	r := &Registry{entries: slices.Clone(entries), entryFacts: FactsByType(entries), hanging: &hangingCalls{calls: map[string]int{}, doubles: map[string]bool{}}}
 	for i, entry := range entries {
 		made, err := validate(entry, i)
 		if err != nil {
 			return nil, err
 		}
-		key := strings.ToLower(entry.Type)
-		r.stated[key] = r.stated[key].With(entry.Facts)
-		r.keys, r.made = append(r.keys, key), append(r.made, made)
+		r.keys, r.made = append(r.keys, strings.ToLower(entry.Type)), append(r.made, made)
 		if _, ok := entry.Link.(FactSource); ok {
 			r.sources = append(r.sources, entry)
 		}
@@ -49,7 +48,7 @@ func New(entries ...Entry) (*Registry, error) {
 // links returns the links of a type in order.
 func (r *Registry) links(resourceType string) []any {
 	var found []any
-	patterns := patternsOf(strings.ToLower(resourceType))
+	patterns := extensionshare.Patterns(strings.ToLower(resourceType))
 	for i, entry := range r.entries {
 		if entry.Link == nil && r.made[i] == nil || !slices.Contains(patterns, r.keys[i]) {
 			continue

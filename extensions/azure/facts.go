@@ -17,20 +17,14 @@ var table []byte
 func Facts() []extensions.Entry { return readFacts() }
 
 // FactsOf returns the facts of the table about a type.
-func FactsOf(resourceType string) extensions.Facts {
-	registry, err := registry()
-	if err != nil {
-		return extensions.Facts{} // the worker reports it
-	}
-	return registry.Facts(resourceType)
-}
+func FactsOf(resourceType string) extensions.Facts { return factsByType()(resourceType) }
 
-var registry = sync.OnceValues(func() (*extensions.Registry, error) { return extensions.New(Facts()...) })
+var factsByType = sync.OnceValue(func() func(string) extensions.Facts { return extensions.FactsByType(Facts()) })
 
 var readFacts = sync.OnceValue(func() []extensions.Entry {
 	entries, err := extensions.ParseFacts(table)
 	if err != nil {
-		return []extensions.Entry{{Type: fmt.Sprintf("facts.yaml: %v", err)}} // extensions.New reports it
+		return []extensions.Entry{{Type: fmt.Sprintf("facts.yaml: %v", err)}} // the registry reports it
 	}
 	return entries
 })

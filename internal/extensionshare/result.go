@@ -1,6 +1,6 @@
-// Package extensionshare has the part of a call of a link that the host of extensions reads
-// and writes and that authors of links cannot reach: the content of results, the error of
-// extensions.NotYet, and Force.
+// Package extensionshare has the parts that extensions and their host share and that authors of
+// links cannot reach: the content of results, the error of extensions.NotYet, Force in a
+// context, and the patterns of types.
 package extensionshare
 
 import (
