@@ -11,8 +11,8 @@ import (
 	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/arm"
-	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/internal/audit"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/internal/servertime"
 	"github.com/armature-io/armature/internal/signing"
@@ -24,7 +24,7 @@ import (
 // Dependencies are what the activities need; all are required.
 type Dependencies struct {
 	Client   *arm.Client
-	Registry *extensions.Registry
+	Registry *extensionhost.Registry
 	Secrets  *secrets.Resolver
 	Masker   *secrets.Masker
 	Fleet    Fleet

@@ -12,7 +12,7 @@ import (
 	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/drift"
-	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -121,7 +121,7 @@ func (r *resourceReader) overdueExempt(object *resource.Object) bool {
 // freed returns the resources of held that the check read, found free, and should
 // announce. The workflow of a managed resource announces changes itself unless it
 // is idle. What a check of this worker announced a moment ago is left out.
-func (a *Activities) freed(ctx context.Context, held []resource.ID, request extensions.Request, verdict resource.Verdict) []resource.ID {
+func (a *Activities) freed(ctx context.Context, held []resource.ID, request extensionhost.Request, verdict resource.Verdict) []resource.ID {
 	if verdict.Stops() {
 		return nil
 	}
@@ -138,11 +138,11 @@ func (a *Activities) freed(ctx context.Context, held []resource.ID, request exte
 }
 
 // wasRead reports whether the request contains a reading of a resource that exists.
-func wasRead(request extensions.Request, id resource.ID) bool {
+func wasRead(request extensionhost.Request, id resource.ID) bool {
 	if request.Owner.Exists() && request.Owner.ID.Equal(id) {
 		return true
 	}
-	return slices.ContainsFunc(request.References, func(r extensions.ResolvedReference) bool {
+	return slices.ContainsFunc(request.References, func(r extensionhost.ResolvedReference) bool {
 		return r.Resolution.Found && r.Reference.ID.Equal(id)
 	})
 }
@@ -150,7 +150,7 @@ func wasRead(request extensions.Request, id resource.ID) bool {
 // leaveToOwnerDelete waits for the DELETE of an owner that blocks all access and is
 // being deleted itself: it removes the resource too. While the owner is in another
 // operation, the verdict stays.
-func (a *Activities) leaveToOwnerDelete(ctx context.Context, verdict resource.Verdict, request extensions.Request) resource.Verdict {
+func (a *Activities) leaveToOwnerDelete(ctx context.Context, verdict resource.Verdict, request extensionhost.Request) resource.Verdict {
 	owner := request.Owner
 	if !verdict.Stops() || !owner.Exists() || a.Registry.InFlight(owner.ID.Type(), owner.ProvisioningState()) {
 		return verdict
@@ -163,7 +163,7 @@ func (a *Activities) leaveToOwnerDelete(ctx context.Context, verdict resource.Ve
 }
 
 // request returns what the extension points know of a resource before any read.
-func (m *requestMaker) request(desired resource.Desired) extensions.Request {
+func (m *requestMaker) request(desired resource.Desired) extensionhost.Request {
 	request := m.requestWithoutBody(desired, PassFacts{})
 	request.Object.Desired, _ = resource.DecodeBody(desired.Body)
 	return request
@@ -175,11 +175,11 @@ func keepsOthers(desired resource.Desired) bool {
 	return desired.Put == "" && drift.KeepsOthers(desired.ID.Type())
 }
 
-func (m *requestMaker) requestWithoutBody(desired resource.Desired, facts PassFacts) extensions.Request {
+func (m *requestMaker) requestWithoutBody(desired resource.Desired, facts PassFacts) extensionhost.Request {
 	reader := &stepReader{
 		client: m.client, lookup: m.lookup, managed: m.states, etags: m.etags, log: m.log, readSince: facts.RequestedAt,
 	}
-	return extensions.Request{
+	return extensionhost.Request{
 		Object: &resource.Object{
 			ID: desired.ID, APIVersion: desired.APIVersion,
 			Labels: desired.Labels, Policy: desired.Policy, Generation: facts.Generation,
@@ -202,7 +202,7 @@ func (m *requestMaker) ownerToRead(desired resource.Desired) resource.Reference 
 
 // readOwner reads the owner into the request where a check needs it. A 403 is
 // noted in the request; any other refusal is the verdict.
-func (m *requestMaker) readOwner(ctx context.Context, request *extensions.Request, in CheckOwnerInput) *resource.Verdict {
+func (m *requestMaker) readOwner(ctx context.Context, request *extensionhost.Request, in CheckOwnerInput) *resource.Verdict {
 	owner := m.ownerToRead(in.Desired)
 	if owner.ID.IsZero() || in.Force {
 		return nil
@@ -248,7 +248,7 @@ const maxNamedVersions = 3
 
 // defaultedVersions returns a text that names the api-versions of owner and
 // references for which the manifest states none, "" where it states all.
-func defaultedVersions(in CheckOwnerInput, request extensions.Request) string {
+func defaultedVersions(in CheckOwnerInput, request extensionhost.Request) string {
 	var read []string
 	if owner := request.Owner; owner != nil && in.Desired.OwnerAPIVersion == "" {
 		read = append(read, owner.ID.Short()+" with "+owner.APIVersion)
@@ -270,7 +270,7 @@ func defaultedVersions(in CheckOwnerInput, request extensions.Request) string {
 
 // addOwner adds the owner for the later checks of a pass: the reading of
 // CheckOwner, unless it has expired.
-func (m *requestMaker) addOwner(ctx context.Context, request *extensions.Request, desired resource.Desired) {
+func (m *requestMaker) addOwner(ctx context.Context, request *extensionhost.Request, desired resource.Desired) {
 	owner := m.ownerToRead(desired)
 	if owner.ID.IsZero() {
 		return

@@ -10,6 +10,7 @@ import (
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -71,7 +72,7 @@ const maxDepth = 4
 
 // reachableCollections returns the paths, below a parent, of a child in each collection
 // that a DELETE takes along, also in collections of children with fixed names.
-func reachableCollections(t *testing.T, registry *extensions.Registry, parent string, depth int) []string {
+func reachableCollections(t *testing.T, registry *extensionhost.Registry, parent string, depth int) []string {
 	t.Helper()
 	var paths []string
 	for _, child := range types.Children(parent) {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/arm"
-	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 	"go.temporal.io/sdk/activity"
@@ -70,7 +70,7 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	requests = a.forWrites(requests, in.Desired, in.PassFacts, writing.Step{Deletion: &in.SignedDeletion, Progress: heartbeat.content})
 	request := a.request(in.Desired)
 	operation, refusal, err := a.deleteThrough(requests, request, in)
-	verdict, decided := extensions.VerdictOf(err)
+	verdict, decided := extensionhost.VerdictOf(err)
 	if stop, blocked := writing.Blocked(err); blocked {
 		return DeleteResourceResult{Verdict: a.report("DeleteResource", stop), Unsent: !a.Registry.Deletes(in.Desired.ID.Type())}, nil
 	}
@@ -214,7 +214,7 @@ func waitForOwnerDelete(owner resource.ID, because string) resource.Verdict {
 // deleteThrough sends the DELETE through the extensions. It returns ARM's response
 // to it, and the error that the extensions made of that. An extension that timed
 // out may still run.
-func (a *Activities) deleteThrough(ctx context.Context, request extensions.Request, in DeleteResourceInput) (operation arm.Operation, refusal, err error) {
+func (a *Activities) deleteThrough(ctx context.Context, request extensionhost.Request, in DeleteResourceInput) (operation arm.Operation, refusal, err error) {
 	type response struct {
 		operation arm.Operation
 		refusal   error

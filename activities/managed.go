@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/armature-io/armature/activities/lookup"
-	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/internal/servertime"
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
@@ -116,7 +116,7 @@ func (m *managedStates) addTo(ctx context.Context, object *resource.Object, sinc
 // requireReady lets a managed resource count as ready only when its own post-check
 // passed: a private endpoint without approval exists, and nothing that depends on it
 // works.
-func (m *managedStates) requireReady(ctx context.Context, found extensions.ResolvedReference, since time.Time) extensions.ResolvedReference {
+func (m *managedStates) requireReady(ctx context.Context, found extensionhost.ResolvedReference, since time.Time) extensionhost.ResolvedReference {
 	managed, known, err := m.of(ctx, found.Reference.ID, since)
 	switch {
 	case err != nil:

@@ -10,7 +10,7 @@ import (
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/drift"
-	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -91,7 +91,7 @@ func (p *put) checkNewer(ctx context.Context) *resource.Verdict {
 	verdict := resource.Block(resource.ReasonHeld, fmt.Sprintf(
 		"a correction in api-version %s would remove what only newer versions have and another tool set: %s; no user requested it, so nothing is sent. "+
 			"To keep it, apply the manifest with api-version %s; to let it go, set put: replace, or run armature reconcile %s",
-		p.in.Desired.APIVersion, extensions.DropsText(drops), newer.Version, name))
+		p.in.Desired.APIVersion, extensionhost.DropsText(drops), newer.Version, name))
 	verdict.Class, verdict.Actor = resource.RetryVerySlow, "the owner of the manifest"
 	verdict.Drops, verdict.MoreDrops = drops.Paths, drops.More
 	return &verdict
@@ -99,7 +99,7 @@ func (p *put) checkNewer(ctx context.Context) *resource.Verdict {
 
 // remember adds to the baseline after a PUT the values that only a newer api-version
 // shows: what the service had set by itself.
-func (n *newerVersions) remember(ctx context.Context, in PostCheckInput, request extensions.Request, baseline *drift.Baseline) {
+func (n *newerVersions) remember(ctx context.Context, in PostCheckInput, request extensionhost.Request, baseline *drift.Baseline) {
 	newer := n.of(in.Desired, request.KeepOthers || request.Merge)
 	if !in.Sent || newer.Version == "" {
 		return

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -22,7 +22,7 @@ func beingMade(state string) bool {
 // operation of its PUT and Azure shows the owner as being made. It is for the states
 // that the owner check lets pass: words such as Created, and scopes of extension
 // resources. Where Temporal cannot be asked, the verdict stays.
-func (a *Activities) waitForOwnerOperation(ctx context.Context, verdict resource.Verdict, request extensions.Request) resource.Verdict {
+func (a *Activities) waitForOwnerOperation(ctx context.Context, verdict resource.Verdict, request extensionhost.Request) resource.Verdict {
 	owner := request.Owner
 	if !owner.Exists() || !beingMade(owner.ProvisioningState()) {
 		return verdict

@@ -11,7 +11,7 @@ import (
 	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/drift"
-	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -90,7 +90,7 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 }
 
 // remember renews the baseline, and returns the comparison with it.
-func (a *Activities) remember(ctx context.Context, in PostCheckInput, request extensions.Request, result *PostCheckResult) drift.Result {
+func (a *Activities) remember(ctx context.Context, in PostCheckInput, request extensionhost.Request, result *PostCheckResult) drift.Result {
 	options := request.Comparison()
 	found := drift.Compare(request.Object.Desired, request.Object.Observed, options)
 	if a.renewBaseline(in, request, found, result.Verdict.Stops(), &options) {
@@ -105,7 +105,7 @@ func (a *Activities) remember(ctx context.Context, in PostCheckInput, request ex
 }
 
 // finishReady reports what Azure did not accept, and runs the success handlers.
-func (a *Activities) finishReady(ctx context.Context, request extensions.Request, found drift.Result, put bool, result *PostCheckResult) {
+func (a *Activities) finishReady(ctx context.Context, request extensionhost.Request, found drift.Result, put bool, result *PostCheckResult) {
 	switch text := found.NotTakenText(); {
 	case text == "" && put && len(found.Accepted) > 0:
 		result.Verdict.Message = "Ready, except values that Azure keeps or does not show: " + found.AcceptedText()
@@ -123,7 +123,7 @@ func (a *Activities) finishReady(ctx context.Context, request extensions.Request
 // under another api-version. It reports whether it did. A difference that an
 // extension skipped is not part of the baseline, nor is a state in between, nor what a
 // PUT left behind that failed in Azure: that one is sent again.
-func (a *Activities) renewBaseline(in PostCheckInput, request extensions.Request, found drift.Result, notReady bool, options *drift.Options) bool {
+func (a *Activities) renewBaseline(in PostCheckInput, request extensionhost.Request, found drift.Result, notReady bool, options *drift.Options) bool {
 	object := request.Object
 	state := object.ProvisioningState()
 	switch {

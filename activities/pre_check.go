@@ -13,7 +13,7 @@ import (
 	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/drift"
-	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -117,7 +117,7 @@ func (in PreCheckInput) comparesNothing(verdict resource.Verdict) bool {
 // the owner.
 func (m *requestMaker) requestWithOwner(
 	ctx context.Context, desired resource.Desired, facts PassFacts, observed, memory json.RawMessage,
-) (extensions.Request, *resource.Verdict) {
+) (extensionhost.Request, *resource.Verdict) {
 	request, stop := m.requestWithBodies(ctx, m.bodies.Decode, desired, facts, observed, memory)
 	if stop == nil {
 		m.addOwner(ctx, &request, desired)
@@ -131,7 +131,7 @@ type decoder func(what string, text []byte) (map[string]any, error)
 // requestWithBodies is requestWithOwner without the owner.
 func (m *requestMaker) requestWithBodies(
 	ctx context.Context, decode decoder, desired resource.Desired, facts PassFacts, observed, memory json.RawMessage,
-) (extensions.Request, *resource.Verdict) {
+) (extensionhost.Request, *resource.Verdict) {
 	request := m.requestWithoutBody(desired, facts)
 	for _, reference := range desired.References {
 		m.lookup.NoteRequest(reference.ID, facts.RequestedAt)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/armature-io/armature/arm"
-	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -29,7 +29,7 @@ func (p *put) replaces(failure *arm.Error, verdict *resource.Verdict) bool {
 }
 
 // replaceBlocker returns why a resource is never replaced, "" where nothing prevents it.
-func replaceBlocker(registry *extensions.Registry, desired resource.Desired) string {
+func replaceBlocker(registry *extensionhost.Registry, desired resource.Desired) string {
 	recreation := registry.Recreation(desired.ID.Type())
 	switch {
 	case desired.Policy.PreventsDelete() || desired.Policy.Detaches():

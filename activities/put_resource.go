@@ -9,7 +9,7 @@ import (
 	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/drift"
-	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -132,7 +132,7 @@ type put struct {
 	disappearanceBudget          int
 
 	in      PutResourceInput
-	request extensions.Request
+	request extensionhost.Request
 	putAttempt
 	putReading
 	putBody

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -17,7 +18,7 @@ func (in PreCheckInput) disappeared() bool {
 
 // recreation returns whether a resource that was deleted outside Armature is made again:
 // the manifest decides, else the type does. adopt: only creates nothing.
-func recreation(registry *extensions.Registry, desired resource.Desired) extensions.Recreation {
+func recreation(registry *extensionhost.Registry, desired resource.Desired) extensions.Recreation {
 	found := registry.Recreation(desired.ID.Type())
 	switch {
 	case desired.Adopt == resource.AdoptOnly, desired.Put == resource.PutPatch:
@@ -32,7 +33,7 @@ func recreation(registry *extensions.Registry, desired resource.Desired) extensi
 
 // allowsRecreate reports whether a resource that was deleted outside Armature may be
 // made again.
-func allowsRecreate(registry *extensions.Registry, desired resource.Desired, approved bool) bool {
+func allowsRecreate(registry *extensionhost.Registry, desired resource.Desired, approved bool) bool {
 	if desired.Adopt == resource.AdoptOnly || desired.Put == resource.PutPatch {
 		return false
 	}

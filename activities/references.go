@@ -7,20 +7,20 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/arm"
-	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
 // readReferences resolves the references of the body, and after them dependsOn.
-func (m *requestMaker) readReferences(ctx context.Context, in CheckOwnerInput) []extensions.ResolvedReference {
+func (m *requestMaker) readReferences(ctx context.Context, in CheckOwnerInput) []extensionhost.ResolvedReference {
 	references := slices.Concat(in.Desired.References, in.Desired.DependsOn)
-	resolved := make([]extensions.ResolvedReference, len(references))
+	resolved := make([]extensionhost.ResolvedReference, len(references))
 	var reads sync.WaitGroup
 	for i, reference := range references {
 		reads.Go(func() {
 			m.lookup.NoteRequest(reference.ID, in.RequestedAt)
 			got := m.lookup.Read(ctx, reference.ID, reference.APIVersion, time.Time{})
-			resolved[i] = extensions.ResolvedReference{Reference: reference, Resolution: got.Resolution(), Err: got.Err}
+			resolved[i] = extensionhost.ResolvedReference{Reference: reference, Resolution: got.Resolution(), Err: got.Err}
 			if arm.DoubtOf(got.Err) == arm.DoubtRepeatable {
 				resolved[i].Err = nil // not found, as far as ARM shows
 			}

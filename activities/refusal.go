@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 
-	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -20,7 +20,7 @@ type Refusal struct {
 
 // checkRefusal returns the verdict that stops a PUT, or the given one. Another content
 // than the refused one may be sent: a referenced value or a secret may have changed.
-func (c *comparer) checkRefusal(ctx context.Context, verdict resource.Verdict, in PreCheckInput, request extensions.Request) resource.Verdict {
+func (c *comparer) checkRefusal(ctx context.Context, verdict resource.Verdict, in PreCheckInput, request extensionhost.Request) resource.Verdict {
 	refusal := in.Refusal
 	if refusal == nil || in.Force || verdict.Action != resource.ActionProceed {
 		return verdict

@@ -6,7 +6,7 @@ import (
 
 	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/arm"
-	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/internal/servertime"
 	"github.com/armature-io/armature/secrets"
 )
@@ -17,7 +17,7 @@ type requestMaker struct {
 	*secretReader
 	*hasher
 	client   *arm.Client
-	registry *extensions.Registry
+	registry *extensionhost.Registry
 	lookup   *lookup.Reader
 	bodies   *lookup.Bodies
 	states   *managedStates

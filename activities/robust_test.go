@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -65,7 +66,7 @@ func TestMisbehavingExtensions(t *testing.T) {
 			})
 			other := make(chan resource.Verdict, 1)
 			go func() {
-				other <- w.acts.Registry.PreCheck(context.Background(), extensions.Request{Object: &resource.Object{ID: id(t, netText), Observed: map[string]any{}}})
+				other <- w.acts.Registry.PreCheck(context.Background(), extensionhost.Request{Object: &resource.Object{ID: id(t, netText), Observed: map[string]any{}}})
 			}()
 			got := local(w, w.acts.PreCheck, PreCheckInput{Desired: desired(t, thingText, `{}`), Observed: json.RawMessage(observed)}).Verdict
 			want(t, got, resource.ActionError, resource.ReasonCheckFailed, resource.RetrySlow, words)

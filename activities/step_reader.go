@@ -12,6 +12,7 @@ import (
 	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -41,7 +42,7 @@ type sighting struct {
 }
 
 // readerOf returns the reader of a request that requestWithoutBody made.
-func readerOf(request extensions.Request) *stepReader {
+func readerOf(request extensionhost.Request) *stepReader {
 	reader, _ := request.Resolver.(*stepReader)
 	return reader
 }
@@ -142,7 +143,7 @@ func sooner(a, b time.Duration) time.Duration {
 // withAge is stepReader.withAge for a check that gets the owner, too. A verdict of a link may
 // rest on the parent of the resource; a resource group has no state that many ask for, and the
 // defaults look at the resource alone.
-func withAge(request extensions.Request, verdict resource.Verdict) resource.Verdict {
+func withAge(request extensionhost.Request, verdict resource.Verdict) resource.Verdict {
 	owner := request.Owner
 	if verdict.Origin == "" || owner == nil || owner.ID.IsContainer() || owner.Freshness == freshReading {
 		owner = nil

@@ -24,6 +24,7 @@ import (
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/azure"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 )
@@ -115,7 +116,7 @@ func newWorld(t *testing.T, change ...func(*setup)) *world {
 	}
 	client, err := arm.NewClient(connect)
 	must(t, err)
-	registry, err := extensions.New(s.entries...)
+	registry, err := extensionhost.New(s.entries...)
 	must(t, err)
 	w.acts = New(Dependencies{
 		Client: client, Registry: registry, Fleet: w, Waker: w, Turns: w, Freezer: w, Budgets: w, Memory: w, Attempts: w,

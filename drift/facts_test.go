@@ -4,11 +4,11 @@ import (
 	"sync"
 
 	"github.com/armature-io/armature/drift"
-	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/azure"
+	"github.com/armature-io/armature/internal/extensionhost"
 )
 
-var builtIn = sync.OnceValues(func() (*extensions.Registry, error) { return extensions.New(azure.BuiltIn()...) })
+var builtIn = sync.OnceValues(func() (*extensionhost.Registry, error) { return extensionhost.New(azure.BuiltIn()...) })
 
 // factsOf returns the facts of a type that ship with Armature.
 func factsOf(resourceType string) drift.Facts {

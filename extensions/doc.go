@@ -1,6 +1,5 @@
 // Package extensions owns the points at which code for one resource type takes
-// part in a pass, the chain of several such links, the registry that finds them by
-// type, the facts of types, and the default at the end of every chain. The types
+// part in a pass, the results of such links, and the facts of types. The types
 // that Armature ships with are in extensions/azure.
 //
 // A link acts before the rest of its chain, after it, or instead of it:
@@ -20,5 +19,6 @@
 // means that the check failed, not that the resource failed. A panic becomes a
 // verdict that names the link.
 //
-// The package knows no Temporal and sends no request of its own.
+// The package knows no Temporal and calls no link: a worker does, and a test with
+// extensions/extensiontest.
 package extensions

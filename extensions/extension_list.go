@@ -1,7 +1,5 @@
 package extensions
 
-import "slices"
-
 // ExtensionList is a list of extension resources of a type at a resource or scope. At a scope
 // it contains the resources below the scope too.
 type ExtensionList struct {
@@ -29,14 +27,3 @@ const (
 	// below them.
 	ListAtResources ListScope = "resources"
 )
-
-// ExtensionLists returns the entries with a list at one of the scopes, in their order.
-func (r *Registry) ExtensionLists(at ...ListScope) []Entry {
-	var entries []Entry
-	for _, entry := range r.entries {
-		if slices.Contains(at, entry.Facts.List.At) {
-			entries = append(entries, entry)
-		}
-	}
-	return entries
-}

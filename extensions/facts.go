@@ -10,11 +10,10 @@ import (
 	"strings"
 	"sync"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/internal/extensionshare"
-	"github.com/armature-io/armature/resource"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Facts are facts about a resource type that its published shape does not have. The zero
@@ -42,10 +41,10 @@ type Facts struct {
 	// PatchKeepsSecrets marks types of which a PATCH keeps the secrets that its body omits.
 	PatchKeepsSecrets Source `yaml:"patchKeepsSecrets"`
 	// Families are the children that ARM refuses to change while a sibling or the resource
-	// itself changes; see Registry.FamilyHead.
+	// itself changes.
 	Families []Family `yaml:"families"`
 	// Leaf marks a type that can have no children in ARM and that no other resource waits
-	// for; see Registry.Leaf.
+	// for.
 	Leaf Source `yaml:"leaf"`
 	// InlineLists are the lists in a body of the type that contain child resources. A PUT
 	// keeps the children that its body does not name.
@@ -167,9 +166,6 @@ func ParseFacts(table []byte) ([]Entry, error) {
 	return entries, nil
 }
 
-// isZero reports whether no fact is stated.
-func isZero(f Facts) bool { return reflect.ValueOf(f).IsZero() }
-
 // FactsByType returns a function for the facts that entries state about a type: for all types,
 // for its provider (Microsoft.Compute/*), for its last segment (*/snapshots), and for the type
 // itself, which count in this order.
@@ -224,81 +220,4 @@ func (f Facts) ReadActionNames() []string {
 		names = append(names, actions.Names...)
 	}
 	return names
-}
-
-// aboutOneType reports whether a fact is stated that AllTypes cannot have.
-func aboutOneType(f Facts) bool {
-	f.Stopped, f.Busy, f.BlocksChildren = nil, nil, nil
-	return !isZero(f)
-}
-
-// linksOf returns the links by which the facts of an entry take part in the chains of its
-// type, or an error for facts that would never apply.
-func linksOf(f Facts, resourceType string) (links []any, err error) {
-	var paths []string
-	for _, list := range f.InlineLists {
-		paths = append(paths, list.Path)
-	}
-	for _, state := range f.Stopped {
-		paths = append(paths, state.Path)
-	}
-	for _, state := range slices.Concat(f.BlocksChildren, f.Busy) {
-		paths = append(paths, state.Path)
-	}
-	for _, check := range f.Checks {
-		paths = append(paths, check.Path)
-	}
-	for _, list := range f.Comparison.SharedLists {
-		paths = append(paths, list.Paths...)
-	}
-	for _, property := range f.Comparison.Properties {
-		paths = append(paths, property.Path)
-	}
-	for _, text := range paths {
-		if _, err := resource.ParsePath(text); err != nil {
-			return nil, err
-		}
-	}
-	for _, check := range f.Checks {
-		links = append(links, stateCheckLink(check, resourceType))
-	}
-	if f.Fixed.Names != nil || f.Fixed.NoDelete {
-		links = append(links, fixedChild{resourceType: resourceType, fixed: f.Fixed})
-	}
-	var classes errorClasses
-	for _, class := range f.Errors {
-		compiled, err := compile(class)
-		if err != nil {
-			return nil, err
-		}
-		classes = append(classes, compiled)
-	}
-	if classes != nil {
-		links = append(links, classes)
-	}
-	return links, nil
-}
-
-// factNames returns the names of the stated facts.
-func factNames(f Facts) []string {
-	var names []string
-	value := reflect.ValueOf(f)
-	for i := range value.NumField() {
-		if !value.Field(i).IsZero() {
-			names = append(names, value.Type().Field(i).Name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-// Facts returns the facts about a type: of the entries, and of sources that may change.
-func (r *Registry) Facts(resourceType string) Facts {
-	facts := r.entryFacts(resourceType)
-	for _, entry := range r.sources {
-		if source, ok := entry.Link.(FactSource); ok && (entry.Type == AllTypes || strings.EqualFold(entry.Type, resourceType)) {
-			facts = facts.With(source.Facts(resourceType))
-		}
-	}
-	return facts
 }

@@ -262,14 +262,8 @@ type RestingStater interface {
 	RestingStates() []string
 }
 
-// LinkSource returns links for a type that may be replaced while the worker runs,
-// such as rules. Every step of a pass calls it and uses the result to its end.
-type LinkSource interface {
-	Links(resourceType string) []any
-}
-
-// InlineLister returns the lists of a type that contain child resources, as
-// Facts.InlineLists does for one type. The registry calls it once for each type.
-type InlineLister interface {
-	InlineLists(resourceType string) []InlineList
+// Named is a link with a display name other than its Go type, such as a rule of a
+// file.
+type Named interface {
+	ExtensionName() string
 }

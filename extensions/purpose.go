@@ -1,6 +1,10 @@
 package extensions
 
-import "context"
+import (
+	"context"
+
+	"github.com/armature-io/armature/internal/extensionshare"
+)
 
 // Purpose is why a PUT is sent.
 type Purpose string
@@ -31,4 +35,11 @@ func PurposeOf(ctx context.Context) Purpose {
 // WithPurpose returns a context for tests of a modifier.
 func WithPurpose(ctx context.Context, purpose Purpose) context.Context {
 	return context.WithValue(ctx, purposeKey{}, purpose)
+}
+
+// Forced reports whether a user asked to skip the guards against operations in
+// progress. A link that only guards against one checks it before it blocks. It is in
+// the context, because the specification gives the signature of a pre-check.
+func Forced(ctx context.Context) bool {
+	return extensionshare.Forced(ctx)
 }

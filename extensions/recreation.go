@@ -1,10 +1,6 @@
 package extensions
 
-import (
-	"cmp"
-
-	"github.com/armature-io/armature/resource"
-)
+import "github.com/armature-io/armature/resource"
 
 // Recreation states what happens to a resource of a type after it was deleted outside
 // Armature, unless its manifest decides (reconcile.recreate).
@@ -53,20 +49,4 @@ func (l Loss) String() string {
 		return "is of a kind that runs when it is created, and a new one would run again"
 	}
 	return string(l)
-}
-
-// Recreation returns whether a resource of a type is recreated by default, and the
-// words for it: from the last entry that states it, else from the published shape of
-// the type and from its name.
-func (r *Registry) Recreation(resourceType string) Recreation {
-	known := r.Facts(resourceType).Recreation
-	if known.Default == "" && known.Loss != "" {
-		known.Default = resource.RecreateNever
-	}
-	if known.Default != "" {
-		return known
-	}
-	found := publishedRecreation(resourceType)
-	found.Default = cmp.Or(found.Default, resource.RecreateAlways)
-	return found
 }

@@ -1,7 +1,6 @@
 package extensions
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -189,37 +188,4 @@ func (e *ReadyConditionImpactingError) Unwrap() error { return e.Cause }
 // the next pass. It never waits itself.
 func NotYet(reason string, options ...Option) error {
 	return &extensionshare.NotYet{Verdict: BlockReconcile(reason, options...).verdict()}
-}
-
-// VerdictOf returns the verdict that an error of a link carries, from NotYet or
-// NewReadyConditionImpactingError, with its origin; false for any other error.
-func VerdictOf(err error) (resource.Verdict, bool) {
-	verdict, ok := carriedVerdict(err)
-	if !ok {
-		return resource.Verdict{}, false
-	}
-	verdict.Origin = errorOrigin(err)
-	return sanitize(verdict), true
-}
-
-// carriedVerdict returns the verdict that an error of a link carries as the link made it.
-func carriedVerdict(err error) (resource.Verdict, bool) {
-	if later, ok := errors.AsType[*extensionshare.NotYet](err); ok {
-		return later.Verdict, true
-	}
-	impact, ok := errors.AsType[*ReadyConditionImpactingError](err)
-	if !ok {
-		return resource.Verdict{}, false
-	}
-	// The link's own text, without its name.
-	text := err.Error()
-	if named, ok := errors.AsType[*linkError](err); ok {
-		text = named.err.Error()
-	}
-	verdict := resource.Fail(impact.Reason, impact.Reason.Class(), text)
-	verdict.Severity = impact.Severity
-	if impact.Severity == resource.SeverityError {
-		verdict.Class = resource.RetryNone
-	}
-	return verdict, true
 }

@@ -35,7 +35,7 @@ const (
 type Recreate string
 
 // The ways to handle a disappearance. Without one the type decides
-// (extensions.Registry.Recreation).
+// (extensionhost.Registry.Recreation).
 const (
 	RecreateAlways Recreate = "always"
 	RecreateNever  Recreate = "never"

@@ -13,10 +13,10 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/config"
-	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/rules"
 	"github.com/armature-io/armature/fleet"
 	"github.com/armature-io/armature/internal/audit"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/internal/servertime"
 	"github.com/armature-io/armature/internal/tracing/otlp"
@@ -65,7 +65,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	check(err)
 	entries, ruleSet, err := withRules(ctx, settings.Rules, options.Extensions, log)
 	check(err)
-	registry, err := extensions.New(entries...)
+	registry, err := extensionhost.New(entries...)
 	check(err)
 	connection, embedded, err := temporalOptions(ctx, options, log, metrics.sdk)
 	check(err)

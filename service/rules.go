@@ -9,6 +9,7 @@ import (
 	"github.com/armature-io/armature/config"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/rules"
+	"github.com/armature-io/armature/internal/extensionhost"
 )
 
 // withRules appends the rules of the configuration to the extensions, so that they run
@@ -32,7 +33,7 @@ const builtInPackage = "github.com/armature-io/armature/extensions/azure"
 
 // logExtensions logs the links and rules that do not come with Armature, and what is
 // probably a mistake in them.
-func logExtensions(ctx context.Context, registry *extensions.Registry, log *slog.Logger) {
+func logExtensions(ctx context.Context, registry *extensionhost.Registry, log *slog.Logger) {
 	builtIn := 0
 	for _, link := range registry.List() {
 		if link.Package == builtInPackage || link.Name == "" {

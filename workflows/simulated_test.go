@@ -12,8 +12,8 @@ import (
 	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/armsim"
-	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/azure"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 	"github.com/armature-io/armature/workflows"
@@ -45,7 +45,7 @@ func newSimulated(t *testing.T, spec resource.Desired) *simulated {
 	must(t, err)
 	connection, err := arm.NewClient(arm.Options{Cloud: cloud, Clock: s.Now})
 	must(t, err)
-	registry, err := extensions.New(azure.BuiltIn()...)
+	registry, err := extensionhost.New(azure.BuiltIn()...)
 	must(t, err)
 	temporal := alone{}
 	workflows.Register(s)

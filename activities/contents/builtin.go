@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -22,7 +23,7 @@ var (
 
 // existsByItself reports whether a listed child was created by the service and not by a
 // person: it has a published name, the facts of its type have it, or it is marked so.
-func existsByItself(registry *extensions.Registry, child types.Child, parent resource.ID, item json.RawMessage) bool {
+func existsByItself(registry *extensionhost.Registry, child types.Child, parent resource.ID, item json.RawMessage) bool {
 	name := ItemName(item)
 	for _, published := range child.Names {
 		if strings.EqualFold(published, name) {
@@ -33,13 +34,13 @@ func existsByItself(registry *extensions.Registry, child types.Child, parent res
 }
 
 // IsSetting reports whether the children of a type are settings that every parent has.
-func IsSetting(registry *extensions.Registry, childType string) bool {
+func IsSetting(registry *extensionhost.Registry, childType string) bool {
 	return registry.Facts(childType).Child.Kind == extensions.ChildSetting
 }
 
 // CreatedByService reports whether the facts of a type have a listed child, or its service
 // marks it as its own.
-func CreatedByService(registry *extensions.Registry, childType string, parent resource.ID, item json.RawMessage) bool {
+func CreatedByService(registry *extensionhost.Registry, childType string, parent resource.ID, item json.RawMessage) bool {
 	return registry.Facts(childType).BuiltIn.Has(parent.Name(), ItemName(item)) || isBuiltIn(item)
 }
 

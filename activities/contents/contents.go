@@ -9,7 +9,7 @@ import (
 	"fmt"
 
 	"github.com/armature-io/armature/arm"
-	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -25,7 +25,7 @@ const (
 // Looker looks for contents.
 type Looker struct {
 	Client   *arm.Client
-	Registry *extensions.Registry
+	Registry *extensionhost.Registry
 	// IsDeleting reports whether Armature deletes a resource already.
 	IsDeleting func(ctx context.Context, id resource.ID) (bool, error)
 }

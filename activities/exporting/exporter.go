@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/arm"
-	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -43,7 +43,7 @@ type Failures interface {
 // Settings are the same for all exports of a resource.
 type Settings struct {
 	Client   *arm.Client
-	Registry *extensions.Registry
+	Registry *extensionhost.Registry
 	// Vaults are the secrets that may be written, by the name of the credential.
 	Vaults map[string][]resource.VaultPattern
 	// Hash returns a keyed hash; nil on a worker without a mask-key.

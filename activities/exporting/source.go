@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/armature-io/armature/arm"
-	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/internal/expression"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -21,7 +21,7 @@ import (
 // to confirm a value before it is written.
 type source struct {
 	client   *arm.Client
-	registry *extensions.Registry
+	registry *extensionhost.Registry
 	desired  resource.Desired
 	// body is the observed body, unmasked, nil before it was read; answers are those of the
 	// actions, confirmed those of the second requests.
@@ -29,7 +29,7 @@ type source struct {
 	answers, confirmed map[string]map[string]any
 }
 
-func newSource(client *arm.Client, registry *extensions.Registry, desired resource.Desired) *source {
+func newSource(client *arm.Client, registry *extensionhost.Registry, desired resource.Desired) *source {
 	return &source{client: client, registry: registry, desired: desired, answers: map[string]map[string]any{}, confirmed: map[string]map[string]any{}}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
@@ -99,7 +100,7 @@ type Unlisted struct {
 // settings.
 type Lister struct {
 	client   *arm.Client
-	registry *extensions.Registry
+	registry *extensionhost.Registry
 	// pause waits, and returns false if the wait was interrupted.
 	pause func(ctx context.Context, delay time.Duration) bool
 	// withoutDiagnostics are types in lower case.
@@ -107,7 +108,7 @@ type Lister struct {
 }
 
 // New returns a Lister.
-func New(client *arm.Client, registry *extensions.Registry, pause func(ctx context.Context, delay time.Duration) bool) *Lister {
+func New(client *arm.Client, registry *extensionhost.Registry, pause func(ctx context.Context, delay time.Duration) bool) *Lister {
 	return &Lister{client: client, registry: registry, pause: pause}
 }
 

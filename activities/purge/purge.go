@@ -15,6 +15,7 @@ import (
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -24,7 +25,7 @@ const keptVisibleAfter = 2 * time.Minute
 // Purger knows how the types are purged.
 type Purger struct {
 	Client   *arm.Client
-	Registry *extensions.Registry
+	Registry *extensionhost.Registry
 }
 
 // Progress is what is known of a purge so far.

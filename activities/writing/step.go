@@ -14,6 +14,7 @@ import (
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/internal/audit"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/internal/servertime"
 	"github.com/armature-io/armature/internal/signing"
 	"github.com/armature-io/armature/resource"
@@ -103,7 +104,7 @@ func IsAllowed(ctx context.Context) bool { return stepOf(ctx) != nil }
 
 // MayWrite is the arm.WriteCheck of a worker: the one place where everything is asked that
 // may stop a write, right before the request is handed to the connection. Its error
-// carries a verdict (extensions.VerdictOf).
+// carries a verdict (extensionhost.VerdictOf).
 func MayWrite(ctx context.Context, write arm.Write) error {
 	step := stepOf(ctx)
 	if step == nil {
@@ -179,7 +180,7 @@ func Blocked(err error) (resource.Verdict, bool) {
 	if _, blocked := errors.AsType[*arm.WriteRefusedError](err); !blocked {
 		return resource.Verdict{}, false
 	}
-	if verdict, ok := extensions.VerdictOf(err); ok {
+	if verdict, ok := extensionhost.VerdictOf(err); ok {
 		return verdict, true
 	}
 	// A check of the program that embeds the worker.

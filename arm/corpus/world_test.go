@@ -20,8 +20,8 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/arm"
-	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/azure"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 )
@@ -50,7 +50,7 @@ func newWorld(t *testing.T) *world {
 	must(t, err)
 	w.client, err = arm.NewClient(arm.Options{Cloud: cloud, Clock: w.now})
 	must(t, err)
-	registry, err := extensions.New(azure.BuiltIn()...)
+	registry, err := extensionhost.New(azure.BuiltIn()...)
 	must(t, err)
 	w.acts = activities.New(activities.Dependencies{
 		Client: w.client, Registry: registry, Fleet: emptyFleet{}, Log: slog.New(slog.DiscardHandler),

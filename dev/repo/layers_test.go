@@ -25,7 +25,8 @@ var layers = [][]string{
 	{"types", "internal/signing", "internal/expression"},
 	{"manifest", "drift", "arm", "secrets", "internal/encryption", "internal/audit", "internal/extensionshare"},
 	{"extensions"},
-	{"extensions/azure", "activities/lookup", "activities/contents", "activities/purge", "activities/writing"},
+	{"internal/extensionhost"},
+	{"extensions/azure", "extensions/extensiontest", "activities/lookup", "activities/contents", "activities/purge", "activities/writing"},
 	{"activities/importing", "activities/exporting"},
 	{"activities"},
 	{"workflows"},
@@ -62,6 +63,7 @@ var separations = []struct{ from, to, reason string }{
 	{"workflows", "types", "decide in activities, remember in workflows"},
 	{"workflows", "manifest", "decide in activities, remember in workflows"},
 	{"activities", "extensions/azure", "activities use the registry, not a certain type"},
+	{"extensions/azure", "internal", "built-in types use the public API of extensions"},
 }
 
 func goList(t *testing.T, args ...string) []string {
@@ -203,6 +205,8 @@ func TestViolation(t *testing.T) {
 		"workflow to ARM":   {reason: "a better client must not break a replay", from: "workflows", to: "arm", refused: true},
 		"viper's room":      {reason: "config is the edge", from: "activities", to: "config", refused: true},
 		"types to the SDK":  {reason: "built-in types use the public SDK", from: "extensions/azure", to: "extensions"},
+		"types to the host": {reason: "built-in types use the public API alone", from: "extensions/azure", to: "internal/extensionhost", refused: true},
+		"author to host":    {reason: "authors see no registry", from: "extensions", to: "internal/extensionhost", refused: true},
 		"SDK to types":      {reason: "the SDK knows no type", from: "extensions", to: "extensions/azure", refused: true},
 		"step to a type":    {reason: "activities use the registry", from: "activities", to: "extensions/azure", refused: true},
 		"lookup to steps":   {reason: "the cache knows no activity", from: "activities/lookup", to: "activities", refused: true},

@@ -32,8 +32,8 @@ func TestSpecCoverageExists(t *testing.T) {
 			t.Errorf("test %s does not exist", name)
 		}
 	}
-	folders := map[string]string{"E": "extensions", "A": "activities", "W": "workflows"}
-	for _, match := range regexp.MustCompile(`\b([EAW])/([a-z_/]+\.go)`).FindAllStringSubmatch(string(page), -1) {
+	folders := map[string]string{"E": "extensions", "H": "internal/extensionhost", "A": "activities", "W": "workflows"}
+	for _, match := range regexp.MustCompile(`\b([EHAW])/([a-z_/]+\.go)`).FindAllStringSubmatch(string(page), -1) {
 		if _, err := os.Stat(folders[match[1]] + "/" + match[2]); err != nil {
 			t.Errorf("file %s does not exist", match[0])
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/extensions/extensiontest"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -18,9 +19,9 @@ const (
 )
 
 // builtIn returns a registry of the extensions that Armature ships with.
-func builtIn(t *testing.T) *extensions.Registry {
+func builtIn(t *testing.T) *extensionhost.Registry {
 	t.Helper()
-	registry, err := extensions.New(azure.BuiltIn()...)
+	registry, err := extensionhost.New(azure.BuiltIn()...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/azure"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/types"
 )
 
@@ -61,7 +62,7 @@ func TestDataFacts(t *testing.T) {
 		others := slices.Clone(azure.BuiltIn())
 		at := slices.IndexFunc(others, func(e extensions.Entry) bool { return e.Type == entry.Type && e.Facts.Data.Kind != "" })
 		others[at].Facts.Data = extensions.Data{Source: "none"}
-		without, err := extensions.New(others...)
+		without, err := extensionhost.New(others...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/extensiontest"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -31,7 +32,7 @@ func TestHazard06ChecksSurviveAnotherAPIVersion(t *testing.T) {
 	} {
 		for _, version := range []string{"2020-01-01", "2099-12-31-preview"} {
 			check := func(observed string) resource.Verdict {
-				req := extensions.Request{Object: object(t, id, `{}`, `{}`), Client: &extensiontest.Client{}}
+				req := extensionhost.Request{Object: object(t, id, `{}`, `{}`), Client: &extensiontest.Client{}}
 				req.Object.APIVersion = version
 				req.Owner = object(t, req.Object.ID.Owner().String(), ``, observed)
 				req.Owner.APIVersion = version
@@ -47,7 +48,7 @@ func TestHazard06ChecksSurviveAnotherAPIVersion(t *testing.T) {
 			}
 		}
 	}
-	if _, err := extensions.New(extensions.Entry{Type: "Contoso.Things/things", Link: wrongSignature{}}); err == nil {
+	if _, err := extensionhost.New(extensions.Entry{Type: "Contoso.Things/things", Link: wrongSignature{}}); err == nil {
 		t.Error("a link that will never be called is taken")
 	}
 }

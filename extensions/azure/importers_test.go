@@ -3,8 +3,8 @@ package azure_test
 import (
 	"testing"
 
-	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/azure"
+	"github.com/armature-io/armature/internal/extensionhost"
 )
 
 func TestImporters(t *testing.T) {
@@ -31,7 +31,7 @@ func TestImporters(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			obj := object(t, c.id, "", c.observed)
 			owner := object(t, obj.ID.Owner().String(), "", `{}`)
-			got, err := r.Import(t.Context(), extensions.Request{Object: obj, Owner: owner})
+			got, err := r.Import(t.Context(), extensionhost.Request{Object: obj, Owner: owner})
 			if because, _ := got.Skipped(); err != nil || because != c.because {
 				t.Errorf("got %q, %v, want %q", because, err, c.because)
 			}

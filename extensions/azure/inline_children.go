@@ -7,8 +7,6 @@ import (
 	"github.com/armature-io/armature/types"
 )
 
-var _ extensions.InlineLister = publishedLists{}
-
 // publishedLists are the lists of child resources that the published shapes of a type
 // and its children show, not a list of services.
 type publishedLists struct{}

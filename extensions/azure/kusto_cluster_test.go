@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/extensiontest"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -38,7 +38,7 @@ func TestKustoClusterPreCheck(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			client := &extensiontest.Client{}
 			obj := object(t, clusterID, desired, c.observed)
-			verdict := builtIn(t).PreCheck(t.Context(), extensions.Request{Object: obj, Client: client, Force: c.force})
+			verdict := builtIn(t).PreCheck(t.Context(), extensionhost.Request{Object: obj, Client: client, Force: c.force})
 			if verdict.Action != c.want || !strings.HasPrefix(verdict.Message, c.message) {
 				t.Errorf("%s: got %s %q, want %s %q", c.reason, verdict.Action, verdict.Message, c.want, c.message)
 			}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/extensiontest"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -66,7 +66,7 @@ func TestKustoDatabaseOwnerCheck(t *testing.T) {
 				owner = nil
 			}
 			before := object(t, ownerID, "", c.owner)
-			verdict := builtIn(t).CheckOwner(t.Context(), extensions.Request{
+			verdict := builtIn(t).CheckOwner(t.Context(), extensionhost.Request{
 				Object: object(t, databaseID, `{}`, ""), Owner: owner, Client: client,
 			})
 			if verdict.Action != c.want || c.message != "" && verdict.Message != c.message {
@@ -89,7 +89,7 @@ func TestKustoBlockVerdict(t *testing.T) {
 	var out bytes.Buffer
 	owner := object(t, clusterID, "", `{"properties":{"provisioningState":"Updating"}}`)
 	owner.Freshness = "read 12s ago"
-	verdict := builtIn(t).CheckOwner(t.Context(), extensions.Request{
+	verdict := builtIn(t).CheckOwner(t.Context(), extensionhost.Request{
 		Object: object(t, databaseID, `{}`, ""), Owner: owner, Log: slog.New(slog.NewTextHandler(&out, nil)),
 	})
 	want := resource.Verdict{

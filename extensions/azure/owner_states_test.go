@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 )
 
 // TestOwnerStates checks that every child waits for an owner that is stopped or busy,
@@ -50,7 +50,7 @@ func TestOwnerStates(t *testing.T) {
 			if outer, inner, nested := strings.Cut(c.path, "."); nested {
 				body = fmt.Sprintf(`{"properties":{%q:{%q:%q}}}`, outer, inner, c.state)
 			}
-			request := extensions.Request{Object: object(t, id.String(), `{}`, ""), Owner: object(t, id.Owner().String(), "", body)}
+			request := extensionhost.Request{Object: object(t, id.String(), `{}`, ""), Owner: object(t, id.Owner().String(), "", body)}
 			verdict := registry.CheckOwner(t.Context(), request)
 			if verdict.Stops() != c.blocks {
 				t.Errorf("%s: got %+v, want blocked %t", c.reason, verdict, c.blocks)

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/armsim"
-	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/extensiontest"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -19,7 +19,7 @@ import (
 type simulation struct {
 	*armsim.Simulator
 	t        *testing.T
-	registry *extensions.Registry
+	registry *extensionhost.Registry
 	mu       sync.Mutex
 	now      time.Time
 }
@@ -71,19 +71,19 @@ func (a *simulation) object(id, desired string) *resource.Object {
 func (a *simulation) ownerCheck(id string) resource.Verdict {
 	a.t.Helper()
 	obj := object(a.t, id, `{}`, "")
-	return a.registry.CheckOwner(a.t.Context(), extensions.Request{
+	return a.registry.CheckOwner(a.t.Context(), extensionhost.Request{
 		Object: obj, Owner: a.object(obj.ID.Owner().String(), ""), Client: &extensiontest.Client{},
 	})
 }
 
 func (a *simulation) preCheck(id, desired string) resource.Verdict {
 	a.t.Helper()
-	return a.registry.PreCheck(a.t.Context(), extensions.Request{Object: a.object(id, desired), Client: &extensiontest.Client{}, Now: a.now})
+	return a.registry.PreCheck(a.t.Context(), extensionhost.Request{Object: a.object(id, desired), Client: &extensiontest.Client{}, Now: a.now})
 }
 
 func (a *simulation) postCheck(id string) resource.Verdict {
 	a.t.Helper()
-	return a.registry.PostCheck(a.t.Context(), extensions.Request{Object: a.object(id, `{}`), Client: &extensiontest.Client{}})
+	return a.registry.PostCheck(a.t.Context(), extensionhost.Request{Object: a.object(id, `{}`), Client: &extensiontest.Client{}})
 }
 
 // want checks the action of a verdict and a part of its message.

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/extensions/extensiontest"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -73,14 +73,14 @@ func TestStorageAccountName(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			id := groupID + "/providers/Microsoft.Storage/storageAccounts/" + name
 			r := builtIn(t)
-			absent := r.PreCheck(t.Context(), extensions.Request{Object: object(t, id, `{}`, "")})
+			absent := r.PreCheck(t.Context(), extensionhost.Request{Object: object(t, id, `{}`, "")})
 			if refused := absent.Action == resource.ActionError; refused != c.bad {
 				t.Errorf("%s: got %s (%s)", c.reason, absent.Action, absent.Message)
 			}
 			if c.bad && (absent.Reason != "AccountNameInvalid" || absent.Severity != resource.SeverityError || absent.Class != resource.RetryNone) {
 				t.Errorf("got %s %s %s, want AccountNameInvalid that waits for a user", absent.Reason, absent.Severity, absent.Class)
 			}
-			if there := r.PreCheck(t.Context(), extensions.Request{Object: object(t, id, `{}`, `{}`)}); there.Action != resource.ActionSkip {
+			if there := r.PreCheck(t.Context(), extensionhost.Request{Object: object(t, id, `{}`, `{}`)}); there.Action != resource.ActionSkip {
 				t.Errorf("an account that exists: got %s (%s)", there.Action, there.Message)
 			}
 		})

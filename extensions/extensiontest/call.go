@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -35,15 +36,15 @@ func (c Call) PostCheck(t testing.TB, link any) resource.Verdict {
 	return c.registry(t, link).PostCheck(t.Context(), c.request())
 }
 
-func (c Call) registry(t testing.TB, link any) *extensions.Registry {
+func (c Call) registry(t testing.TB, link any) *extensionhost.Registry {
 	t.Helper()
-	registry, err := extensions.New(extensions.Entry{Type: extensions.AllTypes, Link: link})
+	registry, err := extensionhost.New(extensions.Entry{Type: extensions.AllTypes, Link: link})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return registry
 }
 
-func (c Call) request() extensions.Request {
-	return extensions.Request{Object: c.Object, Owner: c.Owner, Client: c.Client, Resolver: c.Resolver, Force: c.Force}
+func (c Call) request() extensionhost.Request {
+	return extensionhost.Request{Object: c.Object, Owner: c.Owner, Client: c.Client, Resolver: c.Resolver, Force: c.Force}
 }

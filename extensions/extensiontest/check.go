@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -65,7 +66,7 @@ func (r *trial) call(t *testing.T, in input) outcome {
 	t.Helper()
 	var got outcome
 	seen := &probed{object: in.request.Object, owner: in.request.Owner, err: in.nextErr}
-	registry, err := extensions.New(r.suite.Entry, extensions.Entry{Type: extensions.AllTypes, Link: probe{seen}})
+	registry, err := extensionhost.New(r.suite.Entry, extensions.Entry{Type: extensions.AllTypes, Link: probe{seen}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
 // input is what a check is called with.
 type input struct {
-	request extensions.Request
+	request extensionhost.Request
 	// resources are those that can be read; readErr is the error of every read instead.
 	resources map[string]string
 	readErr   error

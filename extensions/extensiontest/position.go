@@ -10,7 +10,7 @@ import (
 )
 
 // chainFrame is the beginning of the functions by which the registry calls a link.
-const chainFrame = "github.com/armature-io/armature/extensions.(*call).bind"
+const chainFrame = "github.com/armature-io/armature/internal/extensionhost.(*call).bind"
 
 // maxStackBytes bounds the stacks of all goroutines.
 const maxStackBytes = 4 << 20

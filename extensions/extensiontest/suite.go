@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -73,7 +74,7 @@ type States struct {
 type point struct {
 	name, method string
 	implemented  func(link any) bool
-	run          func(context.Context, *extensions.Registry, extensions.Request) resource.Verdict
+	run          func(context.Context, *extensionhost.Registry, extensionhost.Request) resource.Verdict
 	// stop is the action of a block or failure, pass the one that continues.
 	stop, pass resource.Action
 	reason     resource.Reason
@@ -82,7 +83,7 @@ type point struct {
 
 var ownerPoint = point{
 	name: "owner check", method: "PreReconcileOwnerCheck", implemented: is[extensions.PreReconciliationOwnerChecker],
-	run: func(ctx context.Context, r *extensions.Registry, q extensions.Request) resource.Verdict {
+	run: func(ctx context.Context, r *extensionhost.Registry, q extensionhost.Request) resource.Verdict {
 		return r.CheckOwner(ctx, q)
 	},
 	stop: resource.ActionBlock, pass: resource.ActionProceed, reason: resource.ReasonReconciliationBlocked, readsOwner: true,
@@ -90,7 +91,7 @@ var ownerPoint = point{
 
 var prePoint = point{
 	name: "pre-check", method: "PreReconcileCheck", implemented: is[extensions.PreReconciliationChecker],
-	run: func(ctx context.Context, r *extensions.Registry, q extensions.Request) resource.Verdict {
+	run: func(ctx context.Context, r *extensionhost.Registry, q extensionhost.Request) resource.Verdict {
 		return r.PreCheck(ctx, q)
 	},
 	stop: resource.ActionBlock, pass: resource.ActionProceed, reason: resource.ReasonReconciliationBlocked,
@@ -98,7 +99,7 @@ var prePoint = point{
 
 var postPoint = point{
 	name: "post-check", method: "PostReconcileCheck", implemented: is[extensions.PostReconciliationChecker],
-	run: func(ctx context.Context, r *extensions.Registry, q extensions.Request) resource.Verdict {
+	run: func(ctx context.Context, r *extensionhost.Registry, q extensionhost.Request) resource.Verdict {
 		return r.PostCheck(ctx, q)
 	},
 	stop: resource.ActionFailure, pass: resource.ActionSuccess, reason: resource.ReasonPostReconciliationFailure,
@@ -116,7 +117,7 @@ func is[T any](link any) bool {
 // the suite is not run.
 func Run(t *testing.T, suite Suite) {
 	t.Helper()
-	registry, err := extensions.New(suite.Entry)
+	registry, err := extensionhost.New(suite.Entry)
 	if err != nil {
 		t.Fatal(err)
 	}

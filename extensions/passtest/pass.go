@@ -25,6 +25,7 @@ import (
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/azure"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/internal/servertime"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
@@ -96,7 +97,7 @@ func newRun(t testing.TB, entry extensions.Entry, script Script) *run {
 		r.env.RegisterDelayedCallback(r.readStatus, 0) // the workflow cannot be asked inside its task
 	})
 	r.startSimulator(script)
-	registry, err := extensions.New(append(append(azure.BuiltIn(), entry), script.More...)...)
+	registry, err := extensionhost.New(append(append(azure.BuiltIn(), entry), script.More...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +127,7 @@ func (r *run) startSimulator(script Script) {
 }
 
 // register connects the activities to the simulator and registers them.
-func (r *run) register(registry *extensions.Registry) {
+func (r *run) register(registry *extensionhost.Registry) {
 	r.t.Helper()
 	server := httptest.NewServer(r.sim)
 	r.t.Cleanup(server.Close)

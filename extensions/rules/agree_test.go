@@ -13,6 +13,7 @@ import (
 	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/extensions/extensiontest"
 	"github.com/armature-io/armature/extensions/rules"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -27,11 +28,11 @@ func TestRulesAgreeWithGo(t *testing.T) {
 	}
 	// Rules replace links. The facts of the types stay.
 	facts := slices.DeleteFunc(azure.BuiltIn(), func(entry extensions.Entry) bool { return entry.Link != nil })
-	inRules, err := extensions.New(append(facts, set.Entry())...)
+	inRules, err := extensionhost.New(append(facts, set.Entry())...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	inGo, err := extensions.New(azure.BuiltIn()...)
+	inGo, err := extensionhost.New(azure.BuiltIn()...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,11 +74,11 @@ func TestRulesAgreeWithGo(t *testing.T) {
 	t.Logf("%d situations agree", tried)
 }
 
-func agree(t *testing.T, inGo, inRules *extensions.Registry, text, body, desired string, force bool) {
+func agree(t *testing.T, inGo, inRules *extensionhost.Registry, text, body, desired string, force bool) {
 	t.Helper()
 	id := extensiontest.ID(t, text)
 	owner := extensiontest.Object(t, id.Owner().String(), "", body)
-	request := extensions.Request{Object: extensiontest.Object(t, text, desired, body), Owner: owner, Force: force}
+	request := extensionhost.Request{Object: extensiontest.Object(t, text, desired, body), Owner: owner, Force: force}
 	same := cmpopts.IgnoreFields(resource.Verdict{}, "Freshness", "Origin")
 	goVerdict := inGo.PreCheck(t.Context(), request)
 	if goVerdict.Reason == resource.ReasonStopped { // a link in Go puts its own text before the default's

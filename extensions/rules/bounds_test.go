@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/extensiontest"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -67,7 +67,7 @@ func TestCostIsBounded(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			start := time.Now()
-			got := registry(t, set).PreCheck(t.Context(), extensions.Request{Object: extensiontest.Object(t, childID, `{}`, `{}`)})
+			got := registry(t, set).PreCheck(t.Context(), extensionhost.Request{Object: extensiontest.Object(t, childID, `{}`, `{}`)})
 			runtime.ReadMemStats(&after)
 			if text := string(got.Action) + " " + got.Message; !strings.Contains(strings.ToLower(text), c.want) {
 				t.Errorf("%s: got %s, want %q", c.reason, text, c.want)
@@ -97,7 +97,7 @@ func TestBoundsAllowHonestRules(t *testing.T) {
 		`"abc".matches("^a.c$") && "abc".indexOf("c") == 2 && b"a" + b"b" == b"ab" && duration("1s") + duration("2s") == duration("3s")`,
 	} {
 		set := load(t, one("at: pre", "when: |-", "  "+when, "block: it holds"))
-		got := registry(t, set).PreCheck(t.Context(), extensions.Request{Object: extensiontest.Object(t, childID, `{}`, observed)})
+		got := registry(t, set).PreCheck(t.Context(), extensionhost.Request{Object: extensiontest.Object(t, childID, `{}`, observed)})
 		if got.Action != resource.ActionBlock || got.Message != "it holds" {
 			t.Errorf("%s: got %s %s", when, got.Action, got.Message)
 		}

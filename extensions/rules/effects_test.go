@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/armature-io/armature/arm"
-	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/extensiontest"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -62,7 +62,7 @@ func TestPayloadRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, verdict := r.Modify(t.Context(), extensions.Request{Object: object}, payload)
+	got, verdict := r.Modify(t.Context(), extensionhost.Request{Object: object}, payload)
 	if verdict != nil {
 		t.Fatalf("%+v", verdict)
 	}
@@ -77,7 +77,7 @@ func TestPayloadRules(t *testing.T) {
 		t.Error(diff)
 	}
 	object.Labels = nil
-	if got, _ := r.Modify(t.Context(), extensions.Request{Object: object}, payload); !cmp.Equal(got, payload) {
+	if got, _ := r.Modify(t.Context(), extensionhost.Request{Object: object}, payload); !cmp.Equal(got, payload) {
 		t.Errorf("without the label nothing changes: %v", got)
 	}
 }
@@ -90,7 +90,7 @@ func TestPayloadErrorHidesSecrets(t *testing.T) {
 		"an absent member": "set: {'properties.list[name=a].b': '1'}",
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, verdict := registry(t, load(t, one("at: payload", set))).Modify(t.Context(), extensions.Request{
+			_, verdict := registry(t, load(t, one("at: payload", set))).Modify(t.Context(), extensionhost.Request{
 				Object: extensiontest.Object(t, childID, `{}`, ""),
 			}, map[string]any{"properties": map[string]any{"password": "hunter2", "list": []any{}}})
 			if verdict == nil || verdict.Action != resource.ActionError || strings.Contains(verdict.Message, "hunter2") || !strings.Contains(verdict.Message, "rule r (") {

@@ -2,9 +2,7 @@ package rules
 
 import "github.com/armature-io/armature/extensions"
 
-var _ extensions.LinkLister = (*Set)(nil)
-
-// ListEntries implements extensions.LinkLister: the rules in the order of the files.
+// ListEntries implements extensionhost.LinkLister: the rules in the order of the files.
 func (s *Set) ListEntries() []extensions.Entry { return s.current.Load().entries }
 
 // Err returns why the last reload failed, nil if it did not: the rules in force are then

@@ -11,6 +11,7 @@ import (
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/extensiontest"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -78,7 +79,7 @@ func TestReads(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			set := load(t, one(append([]string{"at: pre"}, c.rule...)...))
-			got := registry(t, set).PreCheck(t.Context(), extensions.Request{
+			got := registry(t, set).PreCheck(t.Context(), extensionhost.Request{
 				Object: extensiontest.Object(t, childID, c.desired, ""), Owner: extensiontest.Object(t, parentID, "", `{}`),
 				Resolver: &extensiontest.Resolver{Resources: c.others},
 			})
@@ -97,19 +98,19 @@ func TestReads(t *testing.T) {
 // reads is ready.
 func TestReadsAtOtherPoints(t *testing.T) {
 	resolver := &extensiontest.Resolver{}
-	owner := registry(t, load(t, one("at: owner", "read: {env: owner.env}"))).CheckOwner(t.Context(), extensions.Request{
+	owner := registry(t, load(t, one("at: owner", "read: {env: owner.env}"))).CheckOwner(t.Context(), extensionhost.Request{
 		Object: extensiontest.Object(t, childID, `{}`, ""), Owner: extensiontest.Object(t, parentID, "", `{"env":"`+envID+`"}`), Resolver: resolver,
 	})
 	if owner.Action != resource.ActionBlock || len(owner.WaitingFor) != 2 {
 		t.Errorf("owner rule: got %+v", owner)
 	}
-	post := registry(t, load(t, one("at: post", "read: {env: observed.env}"))).PostCheck(t.Context(), extensions.Request{
+	post := registry(t, load(t, one("at: post", "read: {env: observed.env}"))).PostCheck(t.Context(), extensionhost.Request{
 		Object: extensiontest.Object(t, childID, `{}`, `{"env":"`+envID+`"}`), Resolver: resolver,
 	})
 	if post.Action != resource.ActionFailure || len(post.WaitingFor) != 1 || post.Reason != resource.ReasonReferenceNotFound {
 		t.Errorf("post rule: got %+v", post)
 	}
-	_, verdict := registry(t, load(t, one("read: {env: desired.env}", "set: {a: env.x}"))).Modify(t.Context(), extensions.Request{
+	_, verdict := registry(t, load(t, one("read: {env: desired.env}", "set: {a: env.x}"))).Modify(t.Context(), extensionhost.Request{
 		Object: extensiontest.Object(t, childID, `{"env":"`+envID+`"}`, ""), Resolver: resolver,
 	}, map[string]any{})
 	if verdict == nil || verdict.Action != resource.ActionBlock || len(verdict.WaitingFor) != 1 {
@@ -131,7 +132,7 @@ func TestReadWaitsForReadyCondition(t *testing.T) {
 	for waitFor, want := range map[string]string{
 		"provisioned": "", "ready": "is not ready: its Ready condition in Armature is DomainNotValidated", "nothing": "",
 	} {
-		got := registry(t, load(t, one("at: pre", "read: {env: {id: desired.env, waitFor: "+waitFor+"}}"))).PreCheck(t.Context(), extensions.Request{
+		got := registry(t, load(t, one("at: pre", "read: {env: {id: desired.env, waitFor: "+waitFor+"}}"))).PreCheck(t.Context(), extensionhost.Request{
 			Object:   extensiontest.Object(t, childID, `{"env":"`+envID+`"}`, ""),
 			Resolver: &managedResolver{extensiontest.Resolver{Resources: map[string]string{envID: `{}`}}},
 		})
@@ -154,7 +155,7 @@ func (r refusing) Resolve(_ context.Context, reference resource.Reference) (exte
 func TestRefusedRead(t *testing.T) {
 	set := load(t, one("at: pre", "read: {env: desired.env, own: {id: desired.env, apiVersion: 2020-01-01}}"))
 	resolver := refusing{make(chan string, 2)}
-	got := registry(t, set).PreCheck(t.Context(), extensions.Request{
+	got := registry(t, set).PreCheck(t.Context(), extensionhost.Request{
 		Object:   extensiontest.Object(t, childID, `{"env":"`+group+`Microsoft.App/managedEnvironments/e1"}`, ""),
 		Resolver: resolver,
 	})
@@ -186,10 +187,10 @@ func TestFactRules(t *testing.T) {
 `)
 	r := registry(t, set)
 	child := func(owner string) resource.Verdict {
-		return r.CheckOwner(t.Context(), extensions.Request{Object: extensiontest.Object(t, childID, `{}`, ""), Owner: extensiontest.Object(t, parentID, "", owner)})
+		return r.CheckOwner(t.Context(), extensionhost.Request{Object: extensiontest.Object(t, childID, `{}`, ""), Owner: extensiontest.Object(t, parentID, "", owner)})
 	}
 	reading := func(parent string) resource.Verdict {
-		return r.PreCheck(t.Context(), extensions.Request{
+		return r.PreCheck(t.Context(), extensionhost.Request{
 			Object:   extensiontest.Object(t, group+"Contoso.Things/others/o1", `{"parent":"`+parentID+`"}`, ""),
 			Resolver: &extensiontest.Resolver{Resources: map[string]string{parentID: parent}},
 		})

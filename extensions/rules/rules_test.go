@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/extensiontest"
 	"github.com/armature-io/armature/extensions/rules"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -45,9 +45,9 @@ func load(t *testing.T, text string) *rules.Set {
 	return set
 }
 
-func registry(t *testing.T, set *rules.Set) *extensions.Registry {
+func registry(t *testing.T, set *rules.Set) *extensionhost.Registry {
 	t.Helper()
-	r, err := extensions.New(set.Entry())
+	r, err := extensionhost.New(set.Entry())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestExpressions(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			set := load(t, one("at: pre", "when: |-", "  "+c.when, "block: it holds"))
-			got := registry(t, set).PreCheck(t.Context(), extensions.Request{
+			got := registry(t, set).PreCheck(t.Context(), extensionhost.Request{
 				Object: extensiontest.Object(t, childID, `{"sku":{"name":"A"}}`, observed), Owner: extensiontest.Object(t, parentID, "", `{"kind":"web"}`),
 			})
 			if holds := got.Action == resource.ActionBlock && got.Message == "it holds"; holds != c.want {
@@ -112,7 +112,7 @@ func TestExpressions(t *testing.T) {
 func TestMessagesAndOptions(t *testing.T) {
 	set := load(t, one("at: post", `when: observed.properties.n > 1`, `fail: 'Wait for ${name}: ${observed.properties.n} of ${"}" + quote(text(observed, "properties.s"))} ${observed.x}'`,
 		"reason: NotEnough", "severity: Info", "retry: VerySlow"))
-	got := registry(t, set).PostCheck(t.Context(), extensions.Request{Object: extensiontest.Object(t, childID, `{}`, `{"properties":{"n":2,"s":"a"}}`)})
+	got := registry(t, set).PostCheck(t.Context(), extensionhost.Request{Object: extensiontest.Object(t, childID, `{}`, `{"properties":{"n":2,"s":"a"}}`)})
 	want := resource.Verdict{
 		Action: resource.ActionFailure, Reason: "NotEnough", Severity: resource.SeverityInfo, Class: resource.RetryVerySlow,
 		Message: `Wait for c1: 2 of }"a" null`, Origin: got.Origin,
@@ -190,7 +190,7 @@ func TestCost(t *testing.T) {
 	thousand := "[" + strings.Repeat("1,", 999) + "1]"
 	set := load(t, one("when: |", "  "+thousand+".all(a, "+thousand+".all(b, "+thousand+".all(c, a + b + c > 0)))", "block: x"))
 	started := time.Now()
-	got := registry(t, set).PreCheck(t.Context(), extensions.Request{Object: extensiontest.Object(t, childID, `{}`, `{}`)})
+	got := registry(t, set).PreCheck(t.Context(), extensionhost.Request{Object: extensiontest.Object(t, childID, `{}`, `{}`)})
 	if got.Action != resource.ActionError || got.Reason != resource.ReasonCheckFailed || !strings.Contains(got.Message, "rule r (") || !strings.Contains(got.Message, "cost limit") {
 		t.Errorf("got %s %s %q", got.Action, got.Reason, got.Message)
 	}
@@ -199,7 +199,7 @@ func TestCost(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := registry(t, set).PreCheck(ctx, extensions.Request{Object: extensiontest.Object(t, childID, `{}`, `{}`)}); got.Action != resource.ActionError {
+	if got := registry(t, set).PreCheck(ctx, extensionhost.Request{Object: extensiontest.Object(t, childID, `{}`, `{}`)}); got.Action != resource.ActionError {
 		t.Errorf("a step that is over: got %+v", got)
 	}
 }
@@ -212,7 +212,7 @@ func TestReload(t *testing.T) {
 	}
 	r := registry(t, set)
 	says := func() string {
-		return r.PreCheck(t.Context(), extensions.Request{Object: extensiontest.Object(t, childID, `{}`, `{}`)}).Message
+		return r.PreCheck(t.Context(), extensionhost.Request{Object: extensiontest.Object(t, childID, `{}`, `{}`)}).Message
 	}
 	held := set.Links("Contoso.Things/parents/children")
 	change := func(text string) (bool, error) {

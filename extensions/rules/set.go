@@ -56,12 +56,12 @@ func (s *Set) Entry() extensions.Entry {
 	return extensions.Entry{Type: extensions.AllTypes, Link: s}
 }
 
-// Links implements extensions.LinkSource.
+// Links implements extensionhost.LinkSource.
 func (s *Set) Links(resourceType string) []any {
 	return s.current.Load().byType[strings.ToLower(resourceType)]
 }
 
-// Facts implements extensions.FactSource.
+// Facts implements extensionhost.FactSource.
 func (s *Set) Facts(resourceType string) extensions.Facts {
 	return s.current.Load().facts[strings.ToLower(resourceType)]
 }

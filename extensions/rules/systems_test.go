@@ -8,6 +8,7 @@ import (
 	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/extensions/extensiontest"
 	"github.com/armature-io/armature/extensions/rules"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -115,11 +116,11 @@ func TestAppWaitsForUpgrade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := extensions.New(append(azure.BuiltIn(), set.Entry())...)
+	r, err := extensionhost.New(append(azure.BuiltIn(), set.Entry())...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := r.PreCheck(t.Context(), extensions.Request{
+	got := r.PreCheck(t.Context(), extensionhost.Request{
 		Object:   extensiontest.Object(t, group+"Microsoft.App/containerApps/app", `{"properties":{"environmentId":"`+env+`"}}`, ""),
 		Resolver: &extensiontest.Resolver{Resources: map[string]string{env: `{"properties":{"provisioningState":"UpgradeRequested"}}`}},
 	})

@@ -20,8 +20,8 @@ import (
 	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/armsim"
-	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/azure"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 )
@@ -46,7 +46,7 @@ func newWorld(t *testing.T) (*world, func()) {
 	must(t, err)
 	client, err := arm.NewClient(arm.Options{Cloud: cloud, Clock: w.now})
 	must(t, err)
-	registry, err := extensions.New(azure.BuiltIn()...)
+	registry, err := extensionhost.New(azure.BuiltIn()...)
 	must(t, err)
 	w.acts = activities.New(activities.Dependencies{
 		Client: client, Registry: registry, Fleet: noFleet{}, Freezer: noFleet{}, Budgets: noFleet{}, Log: slog.New(slog.DiscardHandler),

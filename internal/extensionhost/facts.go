@@ -1,0 +1,90 @@
+package extensionhost
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/resource"
+)
+
+// isZero reports whether no fact is stated.
+func isZero(f extensions.Facts) bool { return reflect.ValueOf(f).IsZero() }
+
+// aboutOneType reports whether a fact is stated that AllTypes cannot have.
+func aboutOneType(f extensions.Facts) bool {
+	f.Stopped, f.Busy, f.BlocksChildren = nil, nil, nil
+	return !isZero(f)
+}
+
+// linksOf returns the links by which the facts of an entry take part in the chains of its
+// type, or an error for facts that would never apply.
+func linksOf(f extensions.Facts, resourceType string) (links []any, err error) {
+	var paths []string
+	for _, list := range f.InlineLists {
+		paths = append(paths, list.Path)
+	}
+	for _, state := range f.Stopped {
+		paths = append(paths, state.Path)
+	}
+	for _, state := range slices.Concat(f.BlocksChildren, f.Busy) {
+		paths = append(paths, state.Path)
+	}
+	for _, check := range f.Checks {
+		paths = append(paths, check.Path)
+	}
+	for _, list := range f.Comparison.SharedLists {
+		paths = append(paths, list.Paths...)
+	}
+	for _, property := range f.Comparison.Properties {
+		paths = append(paths, property.Path)
+	}
+	for _, text := range paths {
+		if _, err := resource.ParsePath(text); err != nil {
+			return nil, err
+		}
+	}
+	for _, check := range f.Checks {
+		links = append(links, stateCheckLink(check, resourceType))
+	}
+	if f.Fixed.Names != nil || f.Fixed.NoDelete {
+		links = append(links, fixedChild{resourceType: resourceType, fixed: f.Fixed})
+	}
+	var classes errorClasses
+	for _, class := range f.Errors {
+		compiled, err := compile(class)
+		if err != nil {
+			return nil, err
+		}
+		classes = append(classes, compiled)
+	}
+	if classes != nil {
+		links = append(links, classes)
+	}
+	return links, nil
+}
+
+// factNames returns the names of the stated facts.
+func factNames(f extensions.Facts) []string {
+	var names []string
+	value := reflect.ValueOf(f)
+	for i := range value.NumField() {
+		if !value.Field(i).IsZero() {
+			names = append(names, value.Type().Field(i).Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Facts returns the facts about a type: of the entries, and of sources that may change.
+func (r *Registry) Facts(resourceType string) extensions.Facts {
+	facts := r.entryFacts(resourceType)
+	for _, entry := range r.sources {
+		if source, ok := entry.Link.(FactSource); ok && (entry.Type == extensions.AllTypes || strings.EqualFold(entry.Type, resourceType)) {
+			facts = facts.With(source.Facts(resourceType))
+		}
+	}
+	return facts
+}

@@ -1,0 +1,95 @@
+package extensionhost
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/jsontree"
+	"github.com/armature-io/armature/resource"
+)
+
+var _ extensions.ARMResourceModifier = childKeeper{}
+
+// childKeeper keeps what a PUT of a parent would delete: the items of lists in
+// its body that are child resources too, such as the subnets of a network. It
+// adds the children that Azure shows and the body does not name to the payload,
+// except those that are being deleted.
+type childKeeper struct {
+	lists []inlineList
+}
+
+// inlineList is an InlineList with its path parsed.
+type inlineList struct {
+	path            resource.Path
+	keptWhenOmitted bool
+}
+
+// ModifyARMResource adds the children; obj is what a GET shows now, unmasked.
+func (k childKeeper) ModifyARMResource(
+	ctx context.Context,
+	payload map[string]any,
+	obj *resource.Object,
+	owner *resource.Object,
+	resolver extensions.Resolver,
+	client extensions.ARMClient,
+	log *slog.Logger,
+	next extensions.ARMResourceModifierFunc,
+) (map[string]any, error) {
+	for _, list := range k.lists {
+		list.keep(payload, obj.Observed)
+	}
+	return next(ctx, payload, obj, owner, resolver, client, log)
+}
+
+// keep adds to the list of a payload the items that only observed has. A body
+// that omits the list gets it only where its items are whole resources, which ARM
+// would otherwise delete. Items of another shape are a view of the children, and
+// a PUT without the list leaves them alone.
+func (l inlineList) keep(payload, observed map[string]any) {
+	value, _ := l.path.Get(observed)
+	shown, _ := value.([]any)
+	desired, _ := l.path.Get(payload)
+	listed, isList := desired.([]any)
+	if desired != nil && !isList {
+		return // for ARM to refuse
+	}
+	// A copy: the path leads into observed, which must not change.
+	kept := append([]any{}, listed...)
+	for _, child := range shown {
+		object, _ := child.(map[string]any)
+		name, _ := object["name"].(string)
+		_, stated := resource.Step{Key: "name", Value: name}.Get(listed)
+		if name == "" || stated || isDeleting(object) || desired == nil && (l.keptWhenOmitted || object["properties"] == nil) {
+			continue
+		}
+		kept = append(kept, jsontree.Clone(object))
+	}
+	if len(kept) > len(listed) {
+		l.path.Set(payload, kept)
+	}
+}
+
+// withoutKept removes from the paths that a PUT would drop the children that
+// childKeeper adds to it.
+func (r *Registry) withoutKept(resourceType string, drops []string) []string {
+	for _, list := range r.childFacts(resourceType).lists {
+		start := list.path.String() + "["
+		drops = slices.DeleteFunc(slices.Clone(drops), func(path string) bool {
+			return len(path) > len(start) && strings.EqualFold(path[:len(start)], start) && strings.HasSuffix(path, "]")
+		})
+	}
+	return drops
+}
+
+// isDeleting reports whether a child is being deleted.
+func isDeleting(child map[string]any) bool {
+	properties, _ := child["properties"].(map[string]any)
+	if properties == nil {
+		properties = child
+	}
+	state, _ := properties["provisioningState"].(string)
+	return strings.EqualFold(state, "Deleting")
+}

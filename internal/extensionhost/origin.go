@@ -1,0 +1,59 @@
+package extensionhost
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionshare"
+	"github.com/armature-io/armature/resource"
+)
+
+// maxOriginBytes bounds the origin of a verdict, which histories store.
+const maxOriginBytes = 200
+
+// originOf returns where the verdict of a link at a point comes from: a rule with its file
+// and line, or a Go type with the method of the point, for example
+// contoso.Busy.PreReconcileCheck.
+func originOf(link any, point string) string {
+	if named, ok := link.(extensions.Named); ok {
+		return named.ExtensionName()
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%T", link), "*") + "." + point
+}
+
+// errorOrigin returns the origin of an error of a chain: the innermost link that returned it,
+// "" for an error of Armature's own defaults.
+func errorOrigin(err error) string {
+	if failed, ok := errors.AsType[*linkError](err); ok {
+		return originOf(failed.link, failed.point)
+	}
+	if panicked, ok := errors.AsType[*panicError](err); ok && panicked.link != nil {
+		return originOf(panicked.link, panicked.point)
+	}
+	return ""
+}
+
+// ofDefault returns the result of the default at the end of a chain: it has no origin.
+func ofDefault(verdict resource.Verdict) extensionshare.Result {
+	result := extensionshare.New(verdict)
+	result.Claim("")
+	return result
+}
+
+// claim sets the origin of a result that the link made, and checks it.
+func (l *linkCall) claim(result *extensionshare.Result) error {
+	if !result.Claim(originOf(l.link, l.point)) {
+		return nil
+	}
+	verdict := result.Verdict()
+	if l.point == preCheckPoint && verdict.Action == resource.ActionProceed {
+		verdict.Message = nameOf(l.link) + " requested a PUT without a comparison"
+		if l.didNotCallNext() {
+			verdict.Message += ": it did not call next"
+		}
+		*result = result.With(verdict)
+	}
+	return checkResult(l.point, verdict)
+}
