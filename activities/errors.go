@@ -69,7 +69,7 @@ func (m *requestMaker) errorVerdict(ctx context.Context, id resource.ID, apiVers
 	case !isResponse:
 		return resource.Fail(resource.ReasonArmUnreachable, resource.RetrySlow, "ARM cannot be reached: "+secrets.Scrub(err.Error(), nil))
 	}
-	verdict := m.registry.ClassifyFor(ctx, m.requestWithoutBody(resource.Desired{ID: id, APIVersion: apiVersion}, PassFacts{}), failure)
+	verdict := m.registry.Classify(ctx, m.requestWithoutBody(resource.Desired{ID: id, APIVersion: apiVersion}, PassFacts{}), failure)
 	verdict.Message = secrets.Scrub(verdict.Message, nil)
 	if failure.Class == arm.ClassConflict || failure.Class == arm.ClassThrottled {
 		verdict.Action = resource.ActionBlock

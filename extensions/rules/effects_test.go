@@ -43,7 +43,7 @@ func TestErrorRules(t *testing.T) {
 		"another status": {"stays", arm.Error{Status: 400, Code: "Conflict", Message: "capacity", Class: arm.ClassFast}, resource.Verdict{Reason: "Conflict", Class: resource.RetryFast, Message: "capacity"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := r.Classify(t.Context(), "Contoso.Things/parents", "2020-01-01", &c.failure, nil)
+			got := r.Classify(t.Context(), extensionhost.Request{Object: &resource.Object{ID: extensiontest.ID(t, parentID), APIVersion: "2020-01-01"}}, &c.failure)
 			if got.Reason != c.want.Reason || got.Class != c.want.Class || got.Message != c.want.Message {
 				t.Errorf("%s: got %s %s %q", c.reason, got.Reason, got.Class, got.Message)
 			}

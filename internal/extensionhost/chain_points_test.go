@@ -119,8 +119,8 @@ func TestChainOrderAtEveryPoint(t *testing.T) {
 			_, verdict := r.Modify(ctx, q, map[string]any{})
 			return verdict != nil && verdict.Action == block
 		},
-		"classify": func(r *extensionhost.Registry, _ extensionhost.Request) bool {
-			return r.Classify(ctx, storageType, "2023-01-01", &arm.Error{Status: 400, Code: "x"}, nil).Reason == "stop"
+		"classify": func(r *extensionhost.Registry, q extensionhost.Request) bool {
+			return r.Classify(ctx, q, &arm.Error{Status: 400, Code: "x"}).Reason == "stop"
 		},
 		"delete": func(r *extensionhost.Registry, q extensionhost.Request) bool {
 			return !errors.Is(r.Delete(ctx, q, func(context.Context) error { return deleted }), deleted)

@@ -174,7 +174,7 @@ func (changingClassifier) ClassifyError(ctx context.Context, err *arm.Error, api
 
 func TestClassifierChangesTheError(t *testing.T) {
 	failure := &arm.Error{Status: 409, Code: "Busy", Message: "The cluster is busy.", Class: arm.ClassSlow}
-	got := registry(t, extensions.Entry{Type: extensions.AllTypes, Link: changingClassifier{}}).Classify(t.Context(), storageType, "2023-01-01", failure, nil)
+	got := registry(t, extensions.Entry{Type: extensions.AllTypes, Link: changingClassifier{}}).Classify(t.Context(), extensionhost.Request{Object: object(t, storageID, "", "")}, failure)
 	if got.Reason != "Busy" || failure.Code != "Busy" || !strings.Contains(got.Message, "extension extensionhost_test.changingClassifier: it changed the error in ClassifyError") {
 		t.Errorf("got %s %q, code %s; want ARM's code and the name of the classifier", got.Reason, got.Message, failure.Code)
 	}

@@ -99,10 +99,10 @@ func TestOriginOfOtherPoints(t *testing.T) {
 		t.Errorf("modifier: got %+v, want the origin %s", verdict, want)
 	}
 	failure := &arm.Error{Status: 409, Code: "Busy", Message: "The cluster is busy.", Class: arm.ClassSlow}
-	if got := with(t, "pass").Classify(t.Context(), storageType, "2023-01-01", failure, nil); got.Origin != "" {
+	if got := with(t, "pass").Classify(t.Context(), extensionhost.Request{Object: object(t, storageID, "", "")}, failure); got.Origin != "" {
 		t.Errorf("a classifier that changed nothing: got origin %q", got.Origin)
 	}
-	if got := with(t, "patch", "pass").Classify(t.Context(), storageType, "2023-01-01", failure, nil); got.Origin != "extensionhost_test.worker.ClassifyError" {
+	if got := with(t, "patch", "pass").Classify(t.Context(), extensionhost.Request{Object: object(t, storageID, "", "")}, failure); got.Origin != "extensionhost_test.worker.ClassifyError" {
 		t.Errorf("a classifier that changed the class: got origin %q", got.Origin)
 	}
 }

@@ -72,22 +72,12 @@ func (c *call) bindModifier(link extensions.ARMResourceModifier, next extensions
 	}
 }
 
-// Classify is ClassifyFor without the resource: classifiers with a client get one that makes
-// no request.
-func (r *Registry) Classify(ctx context.Context, resourceType, apiVersion string, failure *arm.Error, log *slog.Logger) resource.Verdict {
-	return r.classify(ctx, resourceType, Request{Object: &resource.Object{APIVersion: apiVersion}, Resolver: noClient{}, Client: noClient{}, Log: log}, failure)
-}
-
-// ClassifyFor returns the verdict for an error of ARM about a resource. Its reason is ARM's
+// Classify returns the verdict for an error of ARM about a resource. Its reason is ARM's
 // code, its message is ARM's with the request ID, its class is that in the error table,
 // changed by the classifiers of the type. The caller decides what "absent" means.
-func (r *Registry) ClassifyFor(ctx context.Context, req Request, failure *arm.Error) resource.Verdict {
-	return r.classify(ctx, req.resourceType(), req, failure)
-}
-
-func (r *Registry) classify(ctx context.Context, resourceType string, req Request, failure *arm.Error) resource.Verdict {
+func (r *Registry) Classify(ctx context.Context, req Request, failure *arm.Error) resource.Verdict {
 	log := req.log()
-	links := errorClassifiers(r.links(resourceType))
+	links := errorClassifiers(r.links(req.resourceType()))
 	limited, cancel := context.WithTimeout(ctx, maxClassifyTime)
 	defer cancel()
 	type classified struct {
@@ -106,7 +96,7 @@ func (r *Registry) classify(ctx context.Context, resourceType string, req Reques
 	}
 	if err != nil {
 		// A broken classifier must not hide the error of ARM.
-		log.WarnContext(ctx, "error classifier failed", "type", resourceType, "error", err)
+		log.WarnContext(ctx, "error classifier failed", "type", req.resourceType(), "error", err)
 		details.ErrorDetails, _ = defaultClassify(ctx, failure, req.Object, req.Resolver, req.Client, log)
 		details.Message += fmt.Sprintf(" (its classifier failed: %v)", err)
 	}

@@ -160,14 +160,14 @@ func TestClassify(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := with(t, c.modes...).Classify(t.Context(), storageType, "2023-01-01", c.failure, nil)
+			got := with(t, c.modes...).Classify(t.Context(), extensionhost.Request{Object: object(t, storageID, "", "")}, c.failure)
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("%s (-want +got)\n%s", c.reason, diff)
 			}
 		})
 	}
 	for _, mode := range []string{"panic", "nothing"} {
-		got := with(t, mode).Classify(t.Context(), storageType, "2023-01-01", failure(arm.ClassFast), nil)
+		got := with(t, mode).Classify(t.Context(), extensionhost.Request{Object: object(t, storageID, "", "")}, failure(arm.ClassFast))
 		if got.Reason != "Busy" || got.Class != resource.RetryFast || !strings.Contains(got.Message, "extensionhost_test.worker") {
 			t.Errorf("%s: got %+v, want ARM's error and the name of the classifier", mode, got)
 		}

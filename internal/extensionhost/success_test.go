@@ -89,12 +89,9 @@ func TestHandlersOfBothKinds(t *testing.T) {
 		t.Errorf("requests %q, want a PUT of each", calls)
 	}
 	failure := &arm.Error{Status: 409, Code: "Conflict", Message: "no", Class: arm.ClassFast}
-	got := r.ClassifyFor(t.Context(), request, failure)
+	got := r.Classify(t.Context(), request, failure)
 	if want := `no {"quota":"used up"} at 2023-08-15 {"quota":"used up"}`; got.Message != want || got.Class != resource.RetryVerySlow {
 		t.Errorf("got %s %q, want %q", got.Class, got.Message, want)
-	}
-	if got := r.Classify(t.Context(), childType, "2023-01-01", failure, nil); got.Message != "no at 2023-01-01" || got.Class != resource.RetryFast {
-		t.Errorf("without a resource: %s %q", got.Class, got.Message)
 	}
 	client.Err = errors.New("cut")
 	if failed := r.Success(t.Context(), request); failed == nil || failed.Origin == "" {
