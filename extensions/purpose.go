@@ -40,6 +40,4 @@ func WithPurpose(ctx context.Context, purpose Purpose) context.Context {
 // Forced reports whether a user asked to skip the guards against operations in
 // progress. A link that only guards against one checks it before it blocks. It is in
 // the context, because the specification gives the signature of a pre-check.
-func Forced(ctx context.Context) bool {
-	return extensionshare.Forced(ctx)
-}
+func Forced(ctx context.Context) bool { return extensionshare.Forced(ctx) }

@@ -75,9 +75,7 @@ func (c *call) bindOwnerCheck(link extensions.PreReconciliationOwnerChecker, nex
 		if err == nil && result.Action() != resource.ActionProceed && result.Action() != resource.ActionBlock {
 			err = fmt.Errorf("it returned %q in %s; only proceed and block are valid", result.Action(), ownerCheckPoint)
 		}
-		if err == nil {
-			err = l.claim((*extensionshare.Result)(&result))
-		}
+		err = l.claim((*extensionshare.Result)(&result), err)
 		return result, err
 	}
 }
@@ -117,9 +115,7 @@ func (c *call) bindPreCheck(link extensions.PreReconciliationChecker, next exten
 		if err == nil && result.Action() == "" {
 			err = fmt.Errorf("it returned no result in %s", preCheckPoint)
 		}
-		if err == nil {
-			err = l.claim((*extensionshare.Result)(&result))
-		}
+		err = l.claim((*extensionshare.Result)(&result), err)
 		return result, err
 	}
 }
@@ -154,9 +150,7 @@ func (c *call) bindPostCheck(link extensions.PostReconciliationChecker, next ext
 		if err == nil && result.Action() == "" {
 			err = fmt.Errorf("it returned no result in %s", postCheckPoint)
 		}
-		if err == nil {
-			err = l.claim((*extensionshare.Result)(&result))
-		}
+		err = l.claim((*extensionshare.Result)(&result), err)
 		return result, err
 	}
 }

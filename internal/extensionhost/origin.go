@@ -42,10 +42,11 @@ func ofDefault(verdict resource.Verdict) extensionshare.Result {
 	return result
 }
 
-// claim sets the origin of a result that the link made, and checks it.
-func (l *linkCall) claim(result *extensionshare.Result) error {
-	if !result.Claim(originOf(l.link, l.point)) {
-		return nil
+// claim sets the origin of a result that the link made, and checks it. It returns an error of
+// the link as it is.
+func (l *linkCall) claim(result *extensionshare.Result, err error) error {
+	if err != nil || !result.Claim(originOf(l.link, l.point)) {
+		return err
 	}
 	verdict := result.Verdict()
 	if l.point == preCheckPoint && verdict.Action == resource.ActionProceed {
