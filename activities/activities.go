@@ -139,12 +139,10 @@ func New(dependencies Dependencies, options Options) *Activities {
 	if options.Pause == nil {
 		options.Pause = pause
 	}
-	started := func(ctx context.Context) time.Time { return activity.GetInfo(ctx).StartedTime }
-	if options.Now != nil {
-		started = func(context.Context) time.Time { return options.Clock.Now() }
-	}
+	started := func(context.Context) time.Time { return options.Clock.Now() }
 	if options.Now == nil {
 		options.Now = time.Now
+		started = func(ctx context.Context) time.Time { return activity.GetInfo(ctx).StartedTime }
 	}
 	if options.Clock == nil {
 		options.Clock = servertime.New(options.Now)

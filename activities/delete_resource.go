@@ -52,15 +52,9 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	if !isFirstAttempt(ctx) {
 		return DeleteResourceResult{Verdict: a.report("DeleteResource", deleteAgain(heartbeat.progress()))}, nil
 	}
-	stop := writing.CheckPolicy(in.Desired, "DELETE")
+	stop := a.purger().Check(in.Desired)
 	if stop == nil {
-		stop = a.purger().Check(in.Desired)
-	}
-	if stop == nil {
-		stop = a.checks().CheckDeletionSigned(ctx, in.Desired, in.SignedDeletion)
-	}
-	if stop == nil {
-		stop = a.checks().CheckFreeze(ctx, in.Desired)
+		stop = a.checks().CheckDeletion(ctx, in.Desired, in.SignedDeletion)
 	}
 	if stop != nil {
 		return DeleteResourceResult{Verdict: a.report("DeleteResource", *stop), Unsent: isFirstAttempt(ctx)}, nil

@@ -39,14 +39,7 @@ func (a *Activities) PurgeResource(ctx context.Context, in PurgeResourceInput) (
 	if err := checkWorkerStop(ctx); err != nil {
 		return PurgeResourceResult{}, err
 	}
-	stop := writing.CheckPolicy(in.Desired, "DELETE")
-	if stop == nil {
-		stop = a.checks().CheckDeletionSigned(ctx, in.Desired, in.SignedDeletion)
-	}
-	if stop == nil {
-		stop = a.checks().CheckFreeze(ctx, in.Desired)
-	}
-	if stop != nil {
+	if stop := a.checks().CheckDeletion(ctx, in.Desired, in.SignedDeletion); stop != nil {
 		return PurgeResourceResult{Verdict: a.report("PurgeResource", *stop)}, nil
 	}
 	requests, cancel := requestContext(ctx)

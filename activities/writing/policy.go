@@ -1,7 +1,9 @@
 package writing
 
 import (
+	"context"
 	"fmt"
+	"net/http"
 
 	"github.com/armature-io/armature/resource"
 )
@@ -11,7 +13,7 @@ import (
 // ARM.
 func CheckPolicy(desired resource.Desired, method string) *resource.Verdict {
 	allowed := desired.Policy != resource.PolicyObserve
-	if method == "DELETE" {
+	if method == http.MethodDelete {
 		allowed = !desired.Policy.PreventsDelete()
 	}
 	if allowed {
@@ -19,4 +21,16 @@ func CheckPolicy(desired resource.Desired, method string) *resource.Verdict {
 	}
 	return new(resource.Fail(resource.ReasonProtected, resource.RetryVerySlow, fmt.Sprintf(
 		"policy %s of %s allows no %s; nothing was sent", desired.Policy, desired.ID.Short(), method)))
+}
+
+// CheckDeletion returns the verdict that stops a DELETE or a purge before it is prepared, nil
+// if nothing does.
+func (c Checks) CheckDeletion(ctx context.Context, desired resource.Desired, deletion SignedDeletion) *resource.Verdict {
+	if stop := CheckPolicy(desired, http.MethodDelete); stop != nil {
+		return stop
+	}
+	if stop := c.checkDeletionSigned(ctx, desired, deletion); stop != nil {
+		return stop
+	}
+	return c.CheckFreeze(ctx, desired)
 }

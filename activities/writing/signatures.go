@@ -27,8 +27,8 @@ type SignedDeletion struct {
 	Order *resource.DeletionOrder `json:"order,omitempty"`
 }
 
-// CheckDeletionSigned is CheckSigned for a DELETE or purge.
-func (c Checks) CheckDeletionSigned(ctx context.Context, desired resource.Desired, deletion SignedDeletion) *resource.Verdict {
+// checkDeletionSigned is CheckSigned for a DELETE or purge.
+func (c Checks) checkDeletionSigned(ctx context.Context, desired resource.Desired, deletion SignedDeletion) *resource.Verdict {
 	if c.Signatures == nil {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (s *Step) checkSignature(ctx context.Context, _ arm.Write) *resource.Verdic
 	case s.NoResource:
 		return nil
 	case s.Deletion != nil:
-		return s.CheckDeletionSigned(ctx, s.Desired, *s.Deletion)
+		return s.checkDeletionSigned(ctx, s.Desired, *s.Deletion)
 	}
 	return s.CheckSigned(ctx, s.Desired)
 }
