@@ -21,20 +21,12 @@ const (
 	PurposeCorrection Purpose = "correction"
 )
 
-type purposeKey struct{}
-
 // PurposeOf returns why the PUT is sent whose body a modifier builds, PurposeUnknown
 // at any other point. A modifier with an effect outside of the body (a purge) checks
 // it: an effect that destroys something is for PurposeCreation alone. It is in the
 // context, because the specification gives the signature of a modifier.
 func PurposeOf(ctx context.Context) Purpose {
-	purpose, _ := ctx.Value(purposeKey{}).(Purpose)
-	return purpose
-}
-
-// WithPurpose returns a context for tests of a modifier.
-func WithPurpose(ctx context.Context, purpose Purpose) context.Context {
-	return context.WithValue(ctx, purposeKey{}, purpose)
+	return Purpose(extensionshare.Purpose(ctx))
 }
 
 // Forced reports whether a user asked to skip the guards against operations in

@@ -16,6 +16,8 @@ type Call struct {
 	Resolver      extensions.Resolver
 	// Force is that of armature reconcile --force.
 	Force bool
+	// Purpose is that of the PUT, for Modify.
+	Purpose extensions.Purpose
 }
 
 // CheckOwner returns the verdict of the owner check.
@@ -36,6 +38,12 @@ func (c Call) PostCheck(t testing.TB, link any) resource.Verdict {
 	return c.registry(t, link).PostCheck(t.Context(), c.request())
 }
 
+// Modify returns the modified payload, or the verdict by which the link stops the PUT.
+func (c Call) Modify(t testing.TB, link any, payload map[string]any) (map[string]any, *resource.Verdict) {
+	t.Helper()
+	return c.registry(t, link).Modify(t.Context(), c.request(), payload)
+}
+
 func (c Call) registry(t testing.TB, link any) *extensionhost.Registry {
 	t.Helper()
 	registry, err := extensionhost.New(extensions.Entry{Type: extensions.AllTypes, Link: link})
@@ -46,5 +54,5 @@ func (c Call) registry(t testing.TB, link any) *extensionhost.Registry {
 }
 
 func (c Call) request() extensionhost.Request {
-	return extensionhost.Request{Object: c.Object, Owner: c.Owner, Client: c.Client, Resolver: c.Resolver, Force: c.Force}
+	return extensionhost.Request{Object: c.Object, Owner: c.Owner, Client: c.Client, Resolver: c.Resolver, Force: c.Force, Purpose: c.Purpose}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionshare"
 	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
@@ -23,7 +24,7 @@ func (r *Registry) Modify(ctx context.Context, req Request, payload map[string]a
 	if len(links) == 0 {
 		return payload, nil
 	}
-	ctx, cancel := context.WithTimeout(extensions.WithPurpose(ctx, req.Purpose), maxModifyTime)
+	ctx, cancel := context.WithTimeout(extensionshare.WithPurpose(ctx, string(req.Purpose)), maxModifyTime)
 	defer cancel()
 	modified, err := runChain(ctx, r, modifyPoint, links, func(ctx context.Context, c *call) (map[string]any, error) {
 		modify := chain(links, extensions.ARMResourceModifierFunc(unmodified), c.bindModifier)

@@ -1,13 +1,9 @@
 // Package extensionshare has the parts that extensions and their host share and that authors of
-// links cannot reach: the content of results, the error of extensions.NotYet, Force in a
-// context, and the patterns of types.
+// links cannot reach: the content of results, the error of extensions.NotYet, Force and the
+// purpose in a context, and the patterns of types.
 package extensionshare
 
-import (
-	"context"
-
-	"github.com/armature-io/armature/resource"
-)
+import "github.com/armature-io/armature/resource"
 
 // Result is the content of the result of a check. The types in package extensions are
 // defined by it, so that the host converts them.
@@ -43,16 +39,3 @@ type NotYet struct{ Verdict resource.Verdict }
 
 // Error returns the text for the user.
 func (e *NotYet) Error() string { return e.Verdict.Message }
-
-type forceKey struct{}
-
-// WithForce returns the context of a link in a pass that a user forced, or not.
-func WithForce(ctx context.Context, force bool) context.Context {
-	return context.WithValue(ctx, forceKey{}, force)
-}
-
-// Forced reports whether a user forced the pass.
-func Forced(ctx context.Context) bool {
-	forced, _ := ctx.Value(forceKey{}).(bool)
-	return forced
-}

@@ -1,0 +1,30 @@
+package extensionshare
+
+import "context"
+
+type (
+	forceKey   struct{}
+	purposeKey struct{}
+)
+
+// WithForce returns the context of a link in a pass that a user forced, or not.
+func WithForce(ctx context.Context, force bool) context.Context {
+	return context.WithValue(ctx, forceKey{}, force)
+}
+
+// Forced reports whether a user forced the pass.
+func Forced(ctx context.Context) bool {
+	forced, _ := ctx.Value(forceKey{}).(bool)
+	return forced
+}
+
+// WithPurpose returns the context of a modifier; the purpose is an extensions.Purpose.
+func WithPurpose(ctx context.Context, purpose string) context.Context {
+	return context.WithValue(ctx, purposeKey{}, purpose)
+}
+
+// Purpose returns the purpose of the PUT, "" for an unknown one.
+func Purpose(ctx context.Context) string {
+	purpose, _ := ctx.Value(purposeKey{}).(string)
+	return purpose
+}
