@@ -54,6 +54,10 @@ type Baseline struct {
 	Newer *NewerValues `json:"newer,omitempty"`
 	// Refused are values of other tools that Azure refused in a PUT; nil for none.
 	Refused *Refused `json:"refused,omitempty"`
+	// Owners are the owners of values of the manifest by path, Initial the keyed hashes of
+	// these values as they were last sent or found.
+	Owners  map[string]string `json:"owners,omitempty"`
+	Initial map[string]string `json:"initial,omitempty"`
 	// Corrections counts, by path, the PUTs that restored a value.
 	Corrections map[string]Correction `json:"corrections,omitempty"`
 }
@@ -79,8 +83,10 @@ func NewBaseline(desired, observed map[string]any, opts Options) Baseline {
 	h := hasher{opts.Key}
 	baseline := Baseline{APIVersion: opts.APIVersion, Body: h.cursor(root(desired))}
 	if !opts.Put && opts.Baseline.APIVersion == baseline.APIVersion && opts.Baseline.Body == baseline.Body {
-		// Keep the baseline of the PUT: differences may disappear and return.
-		return opts.Baseline.withSecrets(desired, opts)
+		// The baseline of the PUT stays.
+		same := opts.Baseline.withSecrets(desired, opts)
+		same.noteOwned(desired, observed, nil, opts)
+		return same
 	}
 	reasons := make(map[string]resource.Difference, len(opts.Reasons))
 	for _, reason := range opts.Reasons {
@@ -88,8 +94,11 @@ func NewBaseline(desired, observed map[string]any, opts Options) Baseline {
 	}
 	w := &walker{subject: opts.subject(observed), desiredPaths: map[pathHash]int{}}
 	var remaining []difference
-	added := map[pathHash]int{}
+	added, carried := map[pathHash]int{}, opts.Kept.decode()
 	for _, d := range w.differences(desired, observed, opts.Ignore) {
+		if opts.Put && carried.hasPart(d.path) && (d.rule != ruleItemAdded || opts.Hold) {
+			continue // the PUT did not state it
+		}
 		if _, reason := reasons[d.text]; d.rule == ruleItemAdded && !reason {
 			added[hashPath(d.path)] = 0
 			continue
@@ -111,6 +120,7 @@ func NewBaseline(desired, observed map[string]any, opts Options) Baseline {
 	if !opts.Put {
 		baseline.Newer = opts.Baseline.Newer
 	}
+	baseline.noteOwned(desired, observed, reasons, opts)
 	known := opts.Baseline.Added.decode()
 	baseline.Sent = opts.Sent || opts.Baseline.Sent && !slices.ContainsFunc(slices.Collect(maps.Keys(added)), func(h pathHash) bool { return !known.hasHash(h) })
 	return baseline
@@ -164,6 +174,29 @@ func (w *walker) keptRemovals(observed map[string]any, opts Options) []differenc
 		}
 	}
 	return removals
+}
+
+// WithoutEnded returns the baseline without the differences that ended: found is the last
+// comparison with it, and shows the desired value at their paths. Azure has taken the value
+// then, and another one is drift. A value that no GET shows stays.
+func (b Baseline) WithoutEnded(found Result) Baseline {
+	accepted := make(map[pathHash]bool, len(found.Accepted))
+	for _, text := range found.Accepted {
+		if path, err := resource.ParsePath(text); err == nil {
+			accepted[hashPath(path)] = true
+		}
+	}
+	kept := make(map[string]Entry, len(b.Differences))
+	for text, entry := range b.Differences {
+		path, err := resource.ParsePath(text)
+		if entry.Observed == "" || err == nil && accepted[hashPath(path)] {
+			kept[text] = entry
+		}
+	}
+	if len(kept) < len(b.Differences) {
+		b.Differences = kept
+	}
+	return b
 }
 
 // withSecrets adds the hashes of secrets that could not be read before.

@@ -7,8 +7,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// ContestedAfter is the number of corrections of a path against the same foreign
-// value after which it is reported instead of corrected.
+// ContestedAfter is the number of corrections of a path to the same value after which it is
+// reported instead of corrected, whatever the foreign values were.
 const ContestedAfter = 3
 
 // contestWindow is the time after which a correction expires: a path that changes
@@ -17,11 +17,10 @@ const contestWindow = 7 * 24 * time.Hour
 
 // Correction counts the PUTs that restored the value of one path.
 type Correction struct {
-	// Desired and Observed are hashes of the displayed values.
-	Desired  string    `json:"desired"`
-	Observed string    `json:"observed"`
-	Count    int       `json:"count"`
-	At       time.Time `json:"at"`
+	// Desired is the hash of the displayed value.
+	Desired string    `json:"desired"`
+	Count   int       `json:"count"`
+	At      time.Time `json:"at"`
 }
 
 // corrections returns the counts after a PUT. It counts only if the body is the
@@ -49,7 +48,7 @@ func corrections(remaining []difference, body string, opts Options) map[string]C
 			continue
 		}
 		correction := opts.correction(reason)
-		if last, known := after[reason.Path]; known && last.Desired == correction.Desired && last.Observed == correction.Observed {
+		if last, known := after[reason.Path]; known && last.Desired == correction.Desired {
 			correction.Count = last.Count + 1
 		}
 		after[reason.Path] = correction
@@ -58,8 +57,7 @@ func corrections(remaining []difference, body string, opts Options) map[string]C
 }
 
 func (o Options) correction(d resource.Difference) Correction {
-	h := hasher{o.Key}
-	return Correction{Desired: h.sum(d.Desired), Observed: h.sum(d.Observed), Count: 1, At: o.Now}
+	return Correction{Desired: hasher{o.Key}.sum(d.Desired), Count: 1, At: o.Now}
 }
 
 // latest keeps the maxCorrections most recent ones; nil if there are none.
@@ -90,6 +88,5 @@ func (v *baselineView) isContested(d resource.Difference) bool {
 	if !known || last.Count < ContestedAfter || v.opts.Now.Sub(last.At) > contestWindow {
 		return false
 	}
-	now := v.opts.correction(d)
-	return last.Desired == now.Desired && last.Observed == now.Observed
+	return last.Desired == v.opts.correction(d).Desired
 }

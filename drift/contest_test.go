@@ -23,7 +23,7 @@ func TestContested(t *testing.T) {
 	}{
 		"three times":     {"the fourth PUT would be reverted like the others", 3, time.Hour, time.Hour, "2", true},
 		"twice":           {"twice may be chance", 2, time.Hour, time.Hour, "2", false},
-		"another value":   {"a different foreign value is a new change", 3, time.Hour, time.Hour, "3", false},
+		"another value":   {"a writer of changing values fights too", 3, time.Hour, time.Hour, "3", true},
 		"once in a while": {"a monthly change is corrected each time", 5, month, time.Hour, "2", false},
 		"long ago":        {"old reverts no longer count", 3, time.Hour, month, "2", false},
 	}

@@ -21,6 +21,21 @@ type Options struct {
 	Facts Facts
 	// Ignore are paths that are not compared, in resource.Path syntax.
 	Ignore []string
+	// Initial are paths whose values are sent by a creation and when desired changes them,
+	// Enforce paths that no other owner has, Owners the owners of paths that another resource
+	// names. All three have an effect after WithOwned.
+	Initial, Enforce []string
+	Owners           map[string]string
+	// Owned are the values of other owners that differ, from WithOwned.
+	Owned     []Owned
+	ownerBody map[string]any
+	// Hold is set for a correction: what it would take away from other tools or users stays,
+	// and waits for a user (Result.Held). HoldLists keeps every list that has items of others as
+	// Azure shows it.
+	Hold, HoldLists bool
+	keepItems       bool
+	// ChildLists are lists in the body whose items are resources: a PUT keeps them.
+	ChildLists []string
 	// Merge is set when a PUT merges desired into observed: elements that other
 	// writers add to a list then remain.
 	Merge bool
@@ -98,13 +113,31 @@ type Result struct {
 	// since the last PUT and the differences that it shows were accepted; the caller
 	// stores a new baseline.
 	Rebaselined bool
+	// Owned are the values of other owners that differ: no PUT changes them.
+	Owned []Owned
 	// Drops are what other writers set and a PUT would remove, if there is a difference.
 	Drops Drops
+	// Held are what a correction does not take away, and values whose owner let go of them:
+	// both wait for a user. Waiting are their differences. carried are the parts of the body
+	// that a correction sends as Azure shows them.
+	Held    Drops
+	Waiting []resource.Difference
+	carried []string
+	// HoldsItems is set if a correction sends items of others beside desired ones.
+	HoldsItems bool
 }
 
 // Compare returns where observed differs from desired. It modifies neither.
 func Compare(desired, observed map[string]any, opts Options) Result {
 	var result Result
+	for _, owned := range opts.Owned {
+		if !owned.Held {
+			result.Owned = append(result.Owned, owned)
+			continue
+		}
+		result.Held.add(owned.String())
+		result.Waiting = append(result.Waiting, resource.Difference{Path: owned.Path, Desired: owned.Desired, Observed: owned.Observed, Rule: ruleValue})
+	}
 	view := opts.Baseline.view(desired, opts)
 	w := &walker{subject: opts.subject(observed), applied: view.applied}
 	found := view.removedHidden(desired, w.differences(desired, observed, opts.Ignore))
@@ -114,7 +147,7 @@ func Compare(desired, observed map[string]any, opts Options) Result {
 			return d.rule == ruleRemoved && (!tags || len(d.path) == 0 || !strings.EqualFold(d.path[0].Name, "tags"))
 		})
 	}
-	for _, d := range view.newDifferences(found, &result) {
+	for _, d := range result.hold(view.newDifferences(found, &result), desired, observed, opts) {
 		shown := d.show()
 		switch {
 		case view.isContested(shown):
@@ -132,7 +165,7 @@ func Compare(desired, observed map[string]any, opts Options) Result {
 	}
 	result.Children = w.children[:min(len(w.children), resource.MaxDifferences)]
 	result.InSync = len(result.Differences)+len(result.Contested) == 0
-	if len(result.Differences) > 0 {
+	if len(result.Differences) > 0 && !opts.Hold {
 		result.Drops = DropsOf(desired, observed, opts)
 	}
 	return result

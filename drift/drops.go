@@ -35,7 +35,7 @@ func DropsOf(desired, observed map[string]any, opts Options) Drops {
 	f := dropFinder{
 		subject: opts.sender(observed), view: opts.Baseline.view(desired, opts), published: KeepsOthers(opts.Type),
 		serviceValues: opts.Baseline.ServiceValues.decode(), hash: hasher{opts.Key}, ignore: resource.ParsePaths(opts.Ignore),
-		survived: opts.Baseline.Sent, inline: types.InlineLists(opts.Type),
+		survived: opts.Baseline.Sent, inline: types.InlineLists(opts.Type), childLists: opts.ChildLists,
 	}
 	shown := writableOf(desired, observed, opts)
 	rest := map[string]any{}
@@ -61,6 +61,7 @@ type dropFinder struct {
 	// published is set if the shape of the type is known.
 	published     bool
 	inline        []types.InlineList
+	childLists    []string
 	serviceValues decodedSet
 	hash          hasher
 	ignore        []resource.Path
@@ -70,11 +71,7 @@ type dropFinder struct {
 }
 
 func (f *dropFinder) add(path resource.Path) {
-	if len(f.drops.Paths) == resource.MaxDifferences {
-		f.drops.More++
-		return
-	}
-	f.drops.Paths = append(f.drops.Paths, path.String())
+	f.drops.add(path.String())
 }
 
 func (f *dropFinder) members(of sides, body map[string]any) {
@@ -179,6 +176,9 @@ func (f *dropFinder) items(desired, body, shown []any, path resource.Path) {
 
 // isChild reports whether an item is a child resource, which a PUT keeps.
 func (f *dropFinder) isChild(list resource.Path, item any) bool {
+	if slices.ContainsFunc(f.childLists, func(path string) bool { return strings.EqualFold(path, list.String()) }) {
+		return true
+	}
 	return resource.KeyText(item, "name") != "" && slices.ContainsFunc(f.inline, func(l types.InlineList) bool {
 		return strings.EqualFold(strings.Join(l.Path, "."), list.String())
 	})

@@ -14,6 +14,8 @@ type Facts struct {
 	SharedLists []SharedList `yaml:"sharedLists"`
 	// Properties are facts about single properties.
 	Properties []PropertyFact `yaml:"properties"`
+	// Switches give values to other owners.
+	Switches []Switch `yaml:"switches"`
 }
 
 // SharedList is a list to which other controllers are known to add items, also when a

@@ -1,6 +1,8 @@
 package drift
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/internal/jsontree"
@@ -128,14 +130,16 @@ func (k *keeper) inside(of sides) any {
 type keptItems struct {
 	// members are added to the item of desired with the same index.
 	members map[int]map[string]any
-	// foreign are items of other writers.
-	foreign []any
+	// foreign are items of other writers by their index in others, at the indexes there of
+	// the items of desired.
+	foreign map[int]any
+	at      map[int]int
 }
 
 // items returns what is kept of a list that desired states: what its items do not state,
 // and the items that other writers added to a shared list.
 func (k *keeper) items(of sides) keptItems {
-	result := keptItems{members: map[int]map[string]any{}}
+	result := keptItems{members: map[int]map[string]any{}, foreign: map[int]any{}, at: map[int]int{}}
 	list, shared := k.subject.sharing.at(of.path)
 	for item := range k.subject.inside(of) {
 		switch {
@@ -144,8 +148,9 @@ func (k *keeper) items(of sides) keptItems {
 		case item.isStated:
 			k.inside(item)
 			result.members[item.own], _ = item.value.(map[string]any)
+			result.at[item.own] = item.at
 		case shared && list.keeps(item.value), !shared && k.allItems:
-			result.foreign = append(result.foreign, item.value)
+			result.foreign[item.at] = item.value
 			k.keptPaths[hashPath(item.path)] = len(item.path)
 		}
 	}
@@ -211,15 +216,33 @@ func addOthers(payload, others map[string]any) {
 	}
 }
 
-// addToItems adds to the items of a list the members that they do not state, and the
-// items of other writers.
+// addToItems adds to the items of a list the members that they do not state, and the items of
+// other writers. With such items the list has the order that Azure shows; an item that Azure
+// lacks follows the one before it.
 func addToItems(items []any, others keptItems) []any {
 	for i, more := range others.members {
 		if object, ok := items[i].(map[string]any); ok {
 			addOthers(object, more)
 		}
 	}
-	return append(items, others.foreign...)
+	if len(others.foreign) == 0 {
+		return items
+	}
+	places := maps.Clone(others.foreign)
+	following := map[int][]any{} // by the index in others, -1 for the beginning
+	last := -1
+	for i, item := range items {
+		if at, shown := others.at[i]; shown {
+			places[at], last = item, at
+		} else {
+			following[last] = append(following[last], item)
+		}
+	}
+	merged := slices.Clone(following[-1])
+	for _, at := range slices.Sorted(maps.Keys(places)) {
+		merged = append(append(merged, places[at]), following[at]...)
+	}
+	return merged
 }
 
 // isPlaceholder reports whether a text stands for a secret that a service does not show:

@@ -84,8 +84,21 @@ func (s PathSet) decode() decodedSet {
 	return raw
 }
 
+// hasPart reports whether the set has a path or a part of the body around it.
+func (d decodedSet) hasPart(path resource.Path) bool {
+	for n := range path {
+		if d.has(path[:n+1]) {
+			return true
+		}
+	}
+	return false
+}
+
 // With returns the set with more paths.
 func (s PathSet) With(paths ...resource.Path) PathSet {
+	if len(paths) == 0 {
+		return s
+	}
 	depths := map[pathHash]int{}
 	for hash := range s.decode().all() {
 		depths[hash] = 0

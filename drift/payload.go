@@ -1,6 +1,8 @@
 package drift
 
 import (
+	"slices"
+
 	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
@@ -35,16 +37,23 @@ type Sent struct {
 // uses, nothing that the last applied body stated and desired states no more, and no value
 // of others that the published shape does not allow.
 func Body(resolved, desired, observed map[string]any, opts Options) Sent {
+	carried := opts.ownedPaths()
+	if opts.Hold && observed != nil {
+		held := Compare(desired, observed, opts).carried
+		carried = append(carried, resource.ParsePaths(held)...)
+		opts = opts.holding()
+		opts.Ignore = slices.Concat(opts.Ignore, held)
+	}
 	own := Payload(resolved, observed, opts.Ignore)
 	if observed == nil {
 		return Sent{Body: own}
 	}
 	removeOneShots(own, desired, observed, opts)
 	if !opts.KeepOthers && !opts.Merge {
-		return Sent{Body: own}
+		return Sent{Body: own, Kept: PathSet("").With(carried...)}
 	}
 	var sent Sent
-	sent.Body, sent.Kept = keep(own, observed, opts, opts.Merge)
+	sent.Body, sent.Kept = keep(own, observed, opts, opts.Merge || opts.keepItems)
 	// What the service had set for another selector does not belong to this one.
 	if opts.Merge && len(changedSelectors(own, observed, opts)) == 0 {
 		sent.Body = Merge(own, observed, opts)
@@ -55,6 +64,7 @@ func Body(resolved, desired, observed map[string]any, opts Options) Sent {
 		removed, sent.Violations = repairBody(sent.Body, own, opts.Baseline.refusedValues(desired, opts) != nil, opts)
 		sent.Kept = sent.Kept.without(removed)
 	}
+	sent.Kept = sent.Kept.With(carried...)
 	return sent
 }
 

@@ -14,7 +14,7 @@ func isZero(f extensions.Facts) bool { return reflect.ValueOf(f).IsZero() }
 
 // aboutOneType reports whether a fact is stated that AllTypes cannot have.
 func aboutOneType(f extensions.Facts) bool {
-	f.Stopped, f.Busy, f.BlocksChildren = nil, nil, nil
+	f.Stopped, f.Busy, f.BlocksChildren, f.Comparison.Switches = nil, nil, nil, nil
 	return !isZero(f)
 }
 
@@ -39,6 +39,11 @@ func linksOf(f extensions.Facts, resourceType string) (links []any, err error) {
 	}
 	for _, property := range f.Comparison.Properties {
 		paths = append(paths, property.Path)
+	}
+	for _, sw := range f.Comparison.Switches {
+		if paths = append(paths, sw.Values...); sw.Path != "" {
+			paths = append(paths, sw.Path)
+		}
 	}
 	for _, text := range paths {
 		if _, err := resource.ParsePath(text); err != nil {

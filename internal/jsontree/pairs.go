@@ -129,8 +129,8 @@ func pairByContent(own, others []any, equal func(own, other any) bool) []int {
 }
 
 // identifyingKey returns the property with a different text in every own item that every
-// other item has too: name, id, key, or a name that ends with one of these words; "" if
-// there is none.
+// other item has too: name, id, key, a name that ends with one of these words, or the value
+// that an item only wraps; "" if there is none.
 func identifyingKey(own, others []any) string {
 	if len(own) == 0 || len(others) == 0 {
 		return ""
@@ -146,7 +146,7 @@ func identifyingKey(own, others []any) string {
 }
 
 // keyWords in order of preference: exact names first, then suffixes.
-var keyWords = [...]string{"name", "id", "key", "*name", "*id", "*key"}
+var keyWords = [...]string{"name", "id", "key", "*name", "*id", "*key", "ipaddressorrange", "ipv4address", "service", "value"}
 
 // KeyName reports whether a property of this name may identify an item.
 func KeyName(name string) bool { return keyRank(name) < len(keyWords) }
