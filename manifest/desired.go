@@ -44,7 +44,7 @@ func CheckDesired(d resource.Desired) error {
 	if err := checkWords(d); err != nil {
 		return err
 	}
-	for _, path := range slices.Concat(d.Ignore, d.Plain, d.Secret) {
+	for _, path := range slices.Concat(d.Ignore, d.Initial, d.Enforce, d.Plain, d.Secret) {
 		if _, err := resource.ParsePath(path); err != nil {
 			return fmt.Errorf("path %s: %w", text.Name(path), err)
 		}

@@ -76,7 +76,7 @@ func (l *loader) missing(d *draft, at position, path, message string) {
 // The fields of a manifest, and of section "reconcile".
 var (
 	manifestFields  = []string{"type", "name", "alias", "owner", "body", "reconcile", "labels", "outputs", "export"}
-	reconcileFields = []string{"policy", "adopt", "recreate", "interval", "ignore", "put", "dependsOn", "waitFor", "timeout", "credential", "delete", "validation"}
+	reconcileFields = []string{"policy", "adopt", "recreate", "interval", "ignore", "initial", "enforce", "put", "dependsOn", "waitFor", "timeout", "credential", "delete", "validation"}
 )
 
 // apiVersion is ARM's form: a date, for previews with a suffix.

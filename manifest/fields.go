@@ -56,6 +56,8 @@ func Fields() []Field {
 		{Name: "reconcile.interval", Kind: KindDuration},
 		{Name: "reconcile.timeout", Kind: KindDuration},
 		{Name: "reconcile.ignore", Kind: KindPaths},
+		{Name: "reconcile.initial", Kind: KindPaths},
+		{Name: "reconcile.enforce", Kind: KindPaths},
 		{Name: "reconcile.dependsOn", Kind: KindNames},
 		{Name: "reconcile.waitFor", Kind: KindChoice, Allowed: texts(resource.WaitForDefault, resource.WaitForReady, resource.WaitForProvisioned)},
 		{Name: "reconcile.credential", Kind: KindText},

@@ -46,7 +46,7 @@ func TestFieldIssues(t *testing.T) {
 			reason: "so do the fields of reconcile",
 			yaml:   account + "body: {}\nreconcile: {intervall: 1h, zzz: 1}\n",
 			want: "m.yaml:5:13: reconcile.intervall: unknown field; did you mean interval?\n" +
-				"m.yaml:5:28: reconcile.zzz: unknown field; allowed: policy, adopt, recreate, interval, ignore, put, dependsOn, waitFor, timeout, credential, delete, validation",
+				"m.yaml:5:28: reconcile.zzz: unknown field; allowed: policy, adopt, recreate, interval, ignore, initial, enforce, put, dependsOn, waitFor, timeout, credential, delete, validation",
 		},
 		"CredentialOfAnotherForm": {
 			reason: "a name that the configuration refuses is refused here",
@@ -180,7 +180,7 @@ func TestFieldIssues(t *testing.T) {
 		"ReconcileList": {
 			reason: "reconcile is a mapping",
 			yaml:   account + "body: {}\nreconcile: [manage]\n",
-			want:   "m.yaml:5:12: reconcile: found a list; write a mapping of policy, adopt, recreate, interval, ignore, put, dependsOn, waitFor, timeout, credential, delete, validation",
+			want:   "m.yaml:5:12: reconcile: found a list; write a mapping of policy, adopt, recreate, interval, ignore, initial, enforce, put, dependsOn, waitFor, timeout, credential, delete, validation",
 		},
 		"LabelNumber": {
 			reason: "a label is a text",

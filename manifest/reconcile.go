@@ -57,8 +57,13 @@ func (l *loader) readReconcile(d *draft) {
 		}
 		d.desired.Timeout = value
 	}
-	if ignore := section.get("ignore"); ignore != nil {
-		l.readIgnore(d, ignore)
+	l.readPaths(d, section, "ignore", &d.desired.Ignore)
+	l.readPaths(d, section, "initial", &d.desired.Initial)
+	l.readPaths(d, section, "enforce", &d.desired.Enforce)
+	for _, text := range d.desired.Initial {
+		if slices.Contains(d.desired.Ignore, text) || slices.Contains(d.desired.Enforce, text) {
+			l.at(d, section.get("initial").position, "reconcile.initial", "%s is also in ignore or enforce; state it in one of them", text)
+		}
 	}
 	if deletion := section.get("delete"); deletion != nil {
 		l.readDeletion(d, deletion)
@@ -125,13 +130,19 @@ func (l *loader) duration(d *draft, path string, value *node) (time.Duration, bo
 	return 0, false
 }
 
-func (l *loader) readIgnore(d *draft, ignore *node) {
-	if ignore.kind != kindList {
-		l.at(d, ignore.position, "reconcile.ignore", "%s; write a list of paths like properties.x", ignore.found())
+// readPaths reads a list of paths.
+func (l *loader) readPaths(d *draft, section *node, name string, into *[]string) {
+	list := section.get(name)
+	if list == nil {
 		return
 	}
-	for i, item := range ignore.items {
-		path := fmt.Sprintf("reconcile.ignore[%d]", i)
+	name = "reconcile." + name
+	if list.kind != kindList {
+		l.at(d, list.position, name, "%s; write a list of paths like properties.x", list.found())
+		return
+	}
+	for i, item := range list.items {
+		path := fmt.Sprintf("%s[%d]", name, i)
 		if item.kind != kindText {
 			l.at(d, item.position, path, "%s; a path is a text like properties.x", item.found())
 			continue
@@ -140,7 +151,7 @@ func (l *loader) readIgnore(d *draft, ignore *node) {
 			l.at(d, item.position, path, "%v; write it like a.b, list[*].c, list[name=x].c or tags['a.b/c']", err)
 			continue
 		}
-		d.desired.Ignore = append(d.desired.Ignore, item.text)
+		*into = append(*into, item.text)
 	}
 }
 

@@ -124,6 +124,14 @@ func referenceCases() map[string]referenceCase {
 			example: "reconcile:\n  ignore: ['properties.agentPoolProfiles[name=a].count', \"tags['hidden/x']\"]",
 			bad:     []string{"reconcile: {ignore: properties.x}", "reconcile: {ignore: ['a..b']}", "reconcile: {ignore: [5]}"},
 		},
+		"reconcile.initial": {
+			example: "reconcile:\n  initial: [properties.siteConfig.linuxFxVersion]",
+			bad:     []string{"reconcile: {initial: properties.x}", "reconcile: {initial: [properties.x], ignore: [properties.x]}"},
+		},
+		"reconcile.enforce": {
+			example: "reconcile:\n  enforce: [sku.capacity]",
+			bad:     []string{"reconcile: {enforce: {a: b}}", "reconcile: {enforce: ['l[x']}"},
+		},
 		"reconcile.dependsOn": {
 			example: "reconcile: {dependsOn: [vnet1]}",
 			bad:     []string{"reconcile: {dependsOn: vnet1}", "reconcile: {dependsOn: [nowhere]}", "reconcile: {dependsOn: [acc1]}"},

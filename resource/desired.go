@@ -144,6 +144,10 @@ type Desired struct {
 	Interval time.Duration `json:"interval"`
 	// Ignore are paths that are neither compared nor written.
 	Ignore []string `json:"ignore,omitempty"`
+	// Initial are paths whose values are sent by a creation and when the manifest changes them,
+	// Enforce paths that no switch of Azure owns.
+	Initial []string `json:"initial,omitempty"`
+	Enforce []string `json:"enforce,omitempty"`
 	// Plain are paths of observed texts that would be masked although the manifest
 	// states them in plain: a tag, a resource ID, a text that only looks like a
 	// credential. A tag or such a text stays readable there; below a secret name

@@ -40,7 +40,7 @@ var settingPaths = map[string]string{
 	"apiVersion": "api-version", "ownerAPIVersion": "owner.api-version",
 	"policy": "reconcile.policy", "adopt": "reconcile.adopt", "recreate": "reconcile.recreate", "put": "reconcile.put",
 	"credential": "reconcile.credential", "interval": "reconcile.interval", "timeout": "reconcile.timeout",
-	"ignore": "reconcile.ignore", "dependsOn": "reconcile.dependsOn", "waitFor": "reconcile.waitFor", "delete": "reconcile.delete",
+	"ignore": "reconcile.ignore", "initial": "reconcile.initial", "enforce": "reconcile.enforce", "dependsOn": "reconcile.dependsOn", "waitFor": "reconcile.waitFor", "delete": "reconcile.delete",
 }
 
 // ofBody are the members of Desired that follow from the body.
