@@ -99,6 +99,28 @@ func text(body object, path string) string {
 	return s
 }
 
+// member returns a member in any letter case, nil if there is none.
+func member(of any, name string) any {
+	o, _ := of.(object)
+	if value, ok := o[name]; ok {
+		return value
+	}
+	for other, value := range o {
+		if strings.EqualFold(other, name) {
+			return value
+		}
+	}
+	return nil
+}
+
+// memberAt returns the value at a path, nil if there is none.
+func memberAt(value any, path []string) any {
+	for _, name := range path {
+		value = member(value, name)
+	}
+	return value
+}
+
 // setText sets the string at a dotted path and creates the objects above it.
 func setText(o object, path, value string) {
 	name, rest, deeper := strings.Cut(path, ".")

@@ -32,8 +32,7 @@ type finding struct {
 }
 
 // checkBody refuses a body that differs from the published type, if the simulator is to
-// validate. The first difference in the body counts, as for a deserializer. Recorded
-// bodies are not checked, because Azure accepted them.
+// validate. Recorded bodies are not checked, because Azure accepted them.
 func (s *Simulator) checkBody(q *request, r *resource, sent object) *response {
 	if !s.options.Validate || q.shape == nil || s.recordings[key(q.target.id)] != nil {
 		return nil
@@ -48,9 +47,8 @@ func (s *Simulator) checkBody(q *request, r *resource, sent object) *response {
 	// Once more, with the places: only a refusal needs them.
 	c.findings, c.places = nil, readPlaces(q.body)
 	c.value(q.shape, sent, spot{})
-	return refuseBody(q, slices.MinFunc(c.findings, func(a, b finding) int {
-		return cmp.Or(a.line-b.line, a.column-b.column)
-	}))
+	slices.SortFunc(c.findings, func(a, b finding) int { return cmp.Or(a.line-b.line, a.column-b.column) })
+	return refuseBody(q, c.findings)
 }
 
 // bodyCheck collects findings.

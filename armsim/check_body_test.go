@@ -2,6 +2,7 @@ package armsim_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -120,6 +121,53 @@ func TestNetworkDetail(t *testing.T) {
 	want := []any{map[string]any{"code": "InvalidJson", "message": `Error converting value "no" to type 'System.Boolean'. Path 'properties.enableDdosProtection', line 1, position 111.`}}
 	if diff := cmp.Diff(want, details); diff != "" {
 		t.Errorf("details (-want +got)\n%s", diff)
+	}
+}
+
+// TestAllFindings reads a detail for each fault of a body.
+func TestAllFindings(t *testing.T) {
+	h := newHarness(t, armsim.Options{Validate: true})
+	h.makeGroup()
+	got := h.do("PUT", account+version, `{"location":"westus2","kind":"StorageV2","properties":{"isHnsEnabled":"yes","colour":"red"}}`)
+	h.want(got, 400, "MultipleErrorsOccurred")
+	h.wantAt(got, "error.message", "3 errors occurred")
+	details, _ := got.at("error.details").([]any)
+	var targets []string
+	for _, detail := range details {
+		o, _ := detail.(map[string]any)
+		if message, _ := o["message"].(string); o["code"] != "InvalidRequestContent" || message == "" {
+			t.Errorf("detail without code or message: %v", o)
+		}
+		targets = append(targets, fmt.Sprint(o["target"]))
+	}
+	if diff := cmp.Diff([]string{"properties.isHnsEnabled", "properties.colour", "sku"}, targets); diff != "" {
+		t.Errorf("targets (-want +got)\n%s", diff)
+	}
+	one := h.do("PUT", account+version, `{"location":"westus2","kind":"StorageV2","sku":{"name":"Standard_LRS"},"properties":{"colour":"red"}}`)
+	h.want(one, 400, "InvalidRequestContent")
+	h.wantAt(one, "error.target", "properties.colour")
+}
+
+// TestErrorCodeHeader checks that providers repeat the code in a header, and ARM does not.
+func TestErrorCodeHeader(t *testing.T) {
+	h := newHarness(t, armsim.Options{})
+	h.makeGroup()
+	if err := h.Put(aks, decode(t, `{"location":"westus2","properties":{"kubernetesVersion":"1.30.1"}}`)); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		got    response
+		header string
+	}{
+		"with envelope":    {h.do("GET", aks+"/agentPools/a"+version, ""), "NotFound"},
+		"parent missing":   {h.do("GET", postgres+"/databases/d"+version, ""), ""}, // ARM itself refuses
+		"without envelope": {h.do("PUT", aks+version, `{"location":"westus2","properties":{"kubernetesVersion":"1.29.1"}}`), "OperationNotAllowed"},
+		"ARM":              {h.do("GET", vnet+version, ""), ""},
+		"success":          {h.do("GET", aks+version, ""), ""},
+	} {
+		if header := test.got.header.Get("x-ms-error-code"); header != test.header {
+			t.Errorf("%s: header %q, want %q: %s", name, header, test.header, test.got.raw)
+		}
 	}
 }
 

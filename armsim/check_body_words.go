@@ -57,27 +57,45 @@ func bodyRefusals() []bodyRefusal {
 	}}
 }
 
-// refuseBody returns the refusal of a body. Members of the envelope are ARM's own: it
-// refuses unknown ones of every type.
-func refuseBody(q *request, f finding) *response {
-	if f.kind == unknownMember && f.path == f.name {
-		f.object = "ResourceDefinition"
-		return errContent("%s", f.words())
+// refuseBody returns the refusal of a body with findings, in their order. ARM, which refuses
+// unknown members of the envelope of every type, and the providers of the table name the
+// first one, as a deserializer does. The others name all, each in a detail with its target,
+// as Azure/ARO-HCP does.
+func refuseBody(q *request, findings []finding) *response {
+	first := findings[0]
+	if first.kind == unknownMember && first.path == first.name {
+		first.object = "ResourceDefinition"
+		return errContent("%s", first.words())
 	}
 	for _, row := range bodyRefusals() {
 		if !globMatch(row.typePattern, strings.ToLower(q.resourceType)) {
 			continue
 		}
 		refuse := map[findingKind]func(finding) *response{
-			unknownMember: row.unknown, wrongKind: row.kind, wrongValue: row.value, missingMember: row.missing}[f.kind]
+			unknownMember: row.unknown, wrongKind: row.kind, wrongValue: row.value, missingMember: row.missing}[first.kind]
 		if refuse != nil {
-			return refuse(f)
+			return refuse(first)
 		}
 	}
+	if len(findings) == 1 {
+		return first.contentError()
+	}
+	var details []any
+	for _, f := range findings {
+		detail, _ := f.contentError().body.(object)
+		details = append(details, detail["error"])
+	}
+	resp := armError(http.StatusBadRequest, "MultipleErrorsOccurred", "%d errors occurred", len(details))
+	resp.body = object{"error": object{"code": resp.code, "message": resp.message, "details": details}}
+	return resp
+}
+
+// contentError returns ARM's refusal in the name of a provider.
+func (f finding) contentError() *response {
 	resp := errContent("%s", f.words())
 	resp.gateway = false
 	resp.header.Del("X-Ms-Failure-Cause")
-	return resp
+	return withTarget(resp, f.path)
 }
 
 // words returns the message of Json.NET, which ARM and most providers quote

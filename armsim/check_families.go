@@ -90,7 +90,7 @@ func (f *family) includes(childType string) bool {
 }
 
 // checkFamily refuses a write while another member of its family changes. For families
-// that refuse in the operation see failInOperation.
+// that refuse in the operation see failBusyFamily.
 func (s *Simulator) checkFamily(q *request) *response {
 	f, c, busy := s.findConflict(q.target)
 	if !busy || f.failsInOperation {
@@ -169,8 +169,8 @@ func (s *Simulator) endSyncWrite(q *request) {
 	}
 }
 
-// failInOperation accepts a write while the parent is busy; its operation fails.
-func (s *Simulator) failInOperation(q *request, r *resource, verb string) *response {
+// failBusyFamily accepts a write while the parent is busy; its operation fails.
+func (s *Simulator) failBusyFamily(q *request, r *resource, verb string) *response {
 	f, c, busy := s.findConflict(q.target)
 	if !busy || !f.failsInOperation {
 		return nil
@@ -181,11 +181,17 @@ func (s *Simulator) failInOperation(q *request, r *resource, verb string) *respo
 		code, message = f.rootCode, fmt.Sprintf(f.rootText, c.rootName)
 	}
 	spec := s.specFor(q.resourceType, q.target.id, verb)
+	spec.Seconds = min(spec.Seconds, f.failureSeconds)
+	return s.failInOperation(q, r, verb, spec, code, message)
+}
+
+// failInOperation accepts a write whose operation fails. It changes nothing. Without an
+// operation the write itself is refused.
+func (s *Simulator) failInOperation(q *request, r *resource, verb string, spec OperationSpec, code, message string) *response {
 	if spec.Shape != ShapeAsync && spec.Shape != ShapeBoth && spec.Shape != ShapeLocation {
 		return armError(http.StatusConflict, code, "%s", message)
 	}
 	spec.Outcome, spec.ErrorCode, spec.ErrorMessage = "Failed", code, message
-	spec.Seconds = min(spec.Seconds, f.failureSeconds)
 	if r == nil {
 		r = s.newResource(q.target)
 	}

@@ -60,9 +60,11 @@ func (s *Simulator) checkWrite(q *request, r *resource, body object) *response {
 		}
 	}
 	if row.checkWrite != nil {
-		return row.checkWrite(s, t, body)
+		if resp := row.checkWrite(s, t, body); resp != nil {
+			return resp
+		}
 	}
-	return nil
+	return s.checkChanges(q, r, body)
 }
 
 // checkBusy refuses a write while an operation on the resource is in progress, or while its

@@ -32,6 +32,11 @@ func (s *Simulator) controlRoutes() map[string]controlHandler {
 		Namespace         string `json:"namespace"`
 		RegistrationState string `json:"registrationState"`
 	}
+	type actInput struct {
+		ID    string `json:"id"`
+		Path  string `json:"path"`
+		Value any    `json:"value"`
+	}
 	type moveInput struct {
 		ID    string `json:"id"`
 		Group string `json:"group"`
@@ -91,6 +96,7 @@ func (s *Simulator) controlRoutes() map[string]controlHandler {
 		"POST /types":               command(s.LimitType),
 		"DELETE /types":             trigger(s.UnlimitTypes),
 		"POST /connections":         checkedCommand(s.Approve),
+		"POST /act":                 checkedCommand(func(in actInput) error { return s.Act(in.ID, in.Path, in.Value) }),
 		"POST /moves":               checkedCommand(func(in moveInput) error { return s.Move(in.ID, in.Group) }),
 	}
 }

@@ -2,7 +2,6 @@ package armsim
 
 import (
 	"fmt"
-	"time"
 )
 
 // StoredResource is a resource as the server stores it.
@@ -31,7 +30,7 @@ func (s *Simulator) Put(id string, body map[string]any) error {
 	r := s.find(id)
 	known := r != nil
 	r = s.store(q, r, body)
-	r.staleUntil = time.Time{}
+	r.past = nil
 	if state := text(body, "properties.provisioningState"); state != "" && !terminal(state) {
 		r.setState(state)
 	} else if state != "" || !known {
@@ -63,7 +62,7 @@ func (s *Simulator) createMissing(id string) {
 	}
 	s.createParents(t)
 	r := s.store(&request{target: t, resourceType: t.resourceType()}, nil, object{"location": "westus2"})
-	r.staleUntil = time.Time{}
+	r.past = nil
 	s.completeSyncWrite(r)
 }
 
@@ -77,7 +76,7 @@ func (s *Simulator) Patch(id string, patch map[string]any) error {
 		return fmt.Errorf("patch %s: there is no such resource", id)
 	}
 	r.body = mergePatch(r.body, patch)
-	r.staleUntil = time.Time{}
+	r.past = nil
 	r.version++
 	if row := s.ruleFor(r.typ); row.onDone != nil && r.op == nil {
 		row.onDone(s, r)
@@ -115,7 +114,7 @@ func (s *Simulator) SetState(id, provisioningState string, props map[string]any)
 		}
 		r.op.finish(s.clock.now(), outcome)
 	}
-	r.op, r.hidden, r.staleUntil = nil, false, time.Time{}
+	r.op, r.hidden, r.past = nil, false, nil
 	if provisioningState != "" {
 		r.setState(provisioningState)
 	}

@@ -42,8 +42,8 @@
 // property. ARM itself refuses unknown members beside "properties"
 // (InvalidRequestContent), Compute unknown properties (BadRequest), Kubernetes clusters
 // those of 2024-01-01 and later (UnmarshalError); other providers are not known to. The
-// codes and words are those of the provider where a source shows them, else ARM's; see
-// check_body_words.go. A name in another letter case, a number in a text, and read-only
+// codes and words are those of the provider where a source shows them, else ARM's, with a
+// detail for each fault if a body has several; see check_body_words.go. A name in another letter case, a number in a text, and read-only
 // properties are accepted.
 //
 // # Refused changes
@@ -67,6 +67,12 @@
 // RetryableError with the detail ReferencedResourceNotProvisioned, without
 // Retry-After).
 //
+// Changes: values that are decided at the creation, and those that only grow. Disks and
+// the storage of PostgreSQL and MySQL servers do not shrink, Kubernetes versions and tiers
+// do not go down, and customData, images, sizes of pools, partition keys and others do
+// not change (the table in check_change_table.go, with a source for each row). Only what
+// a body states is compared.
+//
 // Use: a resource that another one refers to by ID cannot be deleted, nor can its
 // parent (400 InUseSubnetCannotBeDeleted, PublicIPAddressCannotBeDeleted, NicInUse,
 // ...), nor by a parent's list that omits it. A Kubernetes cluster keeps its last
@@ -77,6 +83,15 @@
 // levels refuse a DELETE of what they cover, and of everything above it, with 409
 // ScopeLocked; ReadOnly refuses PUT, PATCH and POST as well. A list at a scope
 // includes the locks above and below; $filter=atScope() omits those below.
+//
+// # Values that Azure moves
+//
+// While a switch is on, the values that it owns belong to Azure: an autoscale setting or
+// the autoscaler of a pool changes a count, an upgrade channel a version and the images of
+// the nodes, auto-inflate and auto-grow a size, high availability and service-managed
+// failover a zone or a priority (the table in type_owners.go, with a source for each row).
+// Act lets the owner move such a value, within its limits; it fails if the switch is off.
+// A write of a client stays possible, as in Azure.
 //
 // # Children inside their parent
 //
@@ -216,6 +231,8 @@
 //	POST   /_sim/keys                      KeyChange: {"id","name":"key1"} regenerates a key of a resource
 //	POST   /_sim/types                     TypeLimit: unknown types, and the api-versions and locations on offer
 //	DELETE /_sim/types                     offer everything again
+//	POST   /_sim/act                       {"id","path","value"}: the owner of a value moves it (see "Values that Azure moves"):
+//	                                       "sku.capacity", "properties.count", ...; zones and "properties.locations" take no value
 //	POST   /_sim/moves                     {"id","group"}: move a resource, with its children, to a group
 //	POST   /_sim/connections               Approval: {"id","connection","status","description"} of a private endpoint;
 //	                                       automatic ones are Approved after approvalSeconds, manual ones by this request,

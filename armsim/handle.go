@@ -1,6 +1,7 @@
 package armsim
 
 import (
+	"cmp"
 	"io"
 	"net/http"
 	"time"
@@ -146,5 +147,18 @@ func (s *Simulator) setCommonHeaders(resp *response, q *request) {
 	if id := q.r.Header.Get("x-ms-client-request-id"); id != "" && q.r.Header.Get("x-ms-return-client-request-id") == "true" {
 		h.Set("X-Ms-Client-Request-Id", id)
 	}
+	if code := errorCode(resp); code != "" {
+		h.Set("X-Ms-Error-Code", code)
+	}
 	s.setBudgetHeaders(h, q)
+}
+
+// errorCode returns the code in the body of a provider's error, which providers repeat in a
+// header (Azure/ARO-HCP, radius-project/radius); "" for the errors of ARM's front door.
+func errorCode(resp *response) string {
+	body, _ := resp.body.(object)
+	if resp.gateway || resp.status < http.StatusBadRequest {
+		return ""
+	}
+	return cmp.Or(text(body, "error.code"), text(body, "code"))
 }

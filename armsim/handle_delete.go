@@ -70,7 +70,7 @@ func (s *Simulator) checkDeletable(q *request, r *resource) *response {
 	if q.target.kind == kindGroup {
 		return nil
 	}
-	if resp := s.failInOperation(q, r, "delete"); resp != nil {
+	if resp := s.failBusyFamily(q, r, "delete"); resp != nil {
 		return resp
 	}
 	row := s.ruleFor(r.typ)

@@ -16,7 +16,7 @@ func (s *Simulator) handleGet(q *request) *response {
 		return resp
 	}
 	r.noteRead()
-	body := s.visible(r)
+	body, etag := s.read(r)
 	if body == nil {
 		return s.errAbsent(t)
 	}
@@ -27,16 +27,17 @@ func (s *Simulator) handleGet(q *request) *response {
 		properties(body)[name] = s.secretValue(r, name)
 	}
 	resp := newResponse(http.StatusOK, body)
-	s.setETag(resp, r)
-	if noneMatch := q.r.Header.Get("If-None-Match"); noneMatch != "" && resp.header.Get("ETag") != "" && sameETag(noneMatch, s.etagOf(r)) {
+	s.setETag(resp, r, etag)
+	if noneMatch := q.r.Header.Get("If-None-Match"); noneMatch != "" && resp.header.Get("ETag") != "" && sameETag(noneMatch, etag) {
 		resp.status, resp.body = http.StatusNotModified, nil
 	}
 	return resp
 }
 
-func (s *Simulator) setETag(resp *response, r *resource) {
+// setETag sets the header if the type shows ETags.
+func (s *Simulator) setETag(resp *response, r *resource, etag string) {
 	if s.ruleFor(r.typ).etag {
-		resp.header.Set("ETag", s.etagOf(r))
+		resp.header.Set("ETag", etag)
 	}
 }
 

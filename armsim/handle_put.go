@@ -81,8 +81,11 @@ func (s *Simulator) write(q *request, body, sent object) *response {
 	if r == nil {
 		verb = "create"
 	}
-	if resp := s.failInOperation(q, r, verb); resp != nil {
+	if resp := s.failBusyFamily(q, r, verb); resp != nil {
 		return resp
+	}
+	if code, message, fails := s.failsByChange(q, r, body); fails {
+		return s.failInOperation(q, r, verb, s.specFor(q.resourceType, t.id, verb), code, message)
 	}
 	spec := s.specFor(q.resourceType, t.id, verb)
 	s.startSyncWrite(q, spec)
@@ -131,7 +134,7 @@ func (s *Simulator) writeResponse(r *resource, op *operation, spec OperationSpec
 	} else if named := s.operationBody(r.typ); named != nil && op != nil {
 		resp.body = named
 	}
-	s.setETag(resp, r)
+	s.setETag(resp, r, s.etagOf(r))
 	if spec.Shape == ShapeSelf {
 		resp.header.Set("Location", q.origin()+escapePath(r.id)+"?api-version="+q.apiVersion)
 	}

@@ -69,3 +69,21 @@ func TestParentID(t *testing.T) {
 		}
 	}
 }
+
+// TestChangeSources checks that each refusal of a change names where it is public.
+func TestChangeSources(t *testing.T) {
+	for _, row := range changeRows() {
+		if row.source == "" || row.code == "" || row.message == "" {
+			t.Errorf("%s %s has no source, code or message", row.typePattern, row.path)
+		}
+	}
+}
+
+// TestOwnerSources checks that each switch names where it is public.
+func TestOwnerSources(t *testing.T) {
+	for _, row := range ownerRows() {
+		if row.source == "" || len(row.on) == 0 || len(row.values) == 0 {
+			t.Errorf("%s %s has no source, no position or no value", row.typePattern, row.path)
+		}
+	}
+}

@@ -159,6 +159,9 @@ func (s *Simulator) complete(op *operation) {
 		}
 		return
 	}
+	if op.verb != "delete" {
+		s.keepPast(r)
+	}
 	r.op = nil
 	switch {
 	case op.spec.Outcome == "Succeeded" && op.verb == "delete" && r.typ == groupType:

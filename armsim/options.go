@@ -32,8 +32,12 @@ type Options struct {
 	// MaxRequests bounds the request log and the write log, in entries; 0 means 10000.
 	MaxRequests int
 	// ReadAfterWrite is the simulated time for which a GET still returns the state
-	// before a write.
+	// before a write, and after an operation the state in which it was.
 	ReadAfterWrite time.Duration
+	// Replicas is the number of replicas that serve GETs of a resource in turn; 0 means 1.
+	// With more than one, only the last one lags by ReadAfterWrite, so that a GET may show an
+	// older state than the GET before it. Lists lag always.
+	Replicas int
 	// ListLag is the simulated time for which the list of all resources of a group or
 	// subscription, and Resource Graph, lack a new resource and still have a deleted one;
 	// 0 for none.

@@ -17,9 +17,9 @@ type resource struct {
 	generation       int    // counts accepted PUTs and PATCHes
 	lastPut          object // the last accepted body as sent
 	op               *operation
-	hidden           bool      // 404 until its creation is done
-	staleBody        object    // returned by GETs until staleUntil; nil = absent
-	staleUntil       time.Time // zero = no delay
+	hidden           bool        // 404 until its creation is done
+	past             []pastState // that lagging reads still show, oldest first
+	reads            int         // GETs since the last change
 	created          time.Time
 	recording        *Recording        // source of GETs; nil = the server's own rules
 	recordedPut      object            // the body of the PUT that selected the recording
@@ -130,18 +130,65 @@ func (s *Simulator) renderBody(r *resource, stored object) object {
 	return body
 }
 
-// visible returns the body that a GET returns now, nil for "not found".
+// pastState is a state that lagging reads show until a time.
+type pastState struct {
+	body  object // as rendered; nil = absent
+	etag  string
+	until time.Time
+}
+
+// keepPast makes lagging reads show the state of a resource before a change.
+func (s *Simulator) keepPast(r *resource) {
+	if s.options.ReadAfterWrite <= 0 {
+		return
+	}
+	state := pastState{until: s.clock.now().Add(s.options.ReadAfterWrite)}
+	if s.find(r.id) == r && !r.hidden {
+		state.body, state.etag = s.render(r), s.etagOf(r)
+	}
+	r.past, r.reads = append(r.past, state), 0
+}
+
+// lagging returns the state that a lagging read shows, nil if it shows the last one.
+func (s *Simulator) lagging(r *resource) *pastState {
+	for i := range r.past {
+		if s.clock.now().Before(r.past[i].until) {
+			r.past = r.past[i:]
+			return &r.past[0]
+		}
+	}
+	r.past = nil
+	return nil
+}
+
+// visible returns the body that a lagging read returns now, nil for "not found".
 func (s *Simulator) visible(r *resource) object {
-	if r == nil || r.hidden {
+	if r == nil {
 		return nil
 	}
-	if s.clock.now().Before(r.staleUntil) {
-		if r.staleBody == nil {
-			return nil
-		}
-		return s.renderBody(r, r.staleBody)
+	if state := s.lagging(r); state != nil {
+		return cloneObject(state.body)
+	}
+	if r.hidden {
+		return nil
 	}
 	return s.render(r)
+}
+
+// read returns the body and the ETag that the next GET returns, nil for "not found". With
+// Options.Replicas the replicas take turns, and only the last one lags.
+func (s *Simulator) read(r *resource) (object, string) {
+	if r == nil {
+		return nil, ""
+	}
+	r.reads++
+	if state := s.lagging(r); state != nil && (s.options.Replicas <= 1 || r.reads%s.options.Replicas == 0) {
+		return cloneObject(state.body), state.etag
+	}
+	if r.hidden {
+		return nil, ""
+	}
+	return s.render(r), s.etagOf(r)
 }
 
 // exists reports whether a scope or parent exists. Subscriptions, the tenant and

@@ -125,6 +125,7 @@ func (s *Simulator) storeInline(child *resource, content object, rule inlineRule
 		content = object{"properties": content}
 	}
 	s.logSecrets(child.typ, content)
+	keepOmitted(child.typ, content, child.body)
 	if row := s.ruleFor(child.typ); row.defaults != nil {
 		row.defaults(child, content)
 	}

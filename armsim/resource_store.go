@@ -14,13 +14,10 @@ func (s *Simulator) store(q *request, r *resource, sent object) *resource {
 	row := s.ruleFor(q.resourceType)
 	if r == nil {
 		r = s.newResource(t)
+		s.keepPast(r)
 		s.resources[key(t.id)] = r
-		r.staleBody = nil
 	} else {
-		r.staleBody = cloneObject(r.body)
-	}
-	if s.options.ReadAfterWrite > 0 {
-		r.staleUntil = s.clock.now().Add(s.options.ReadAfterWrite)
+		s.keepPast(r)
 	}
 	body := cloneObject(sent)
 	for _, name := range []string{"id", "name", "type", "etag", "systemData"} {

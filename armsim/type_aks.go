@@ -1,6 +1,7 @@
 package armsim
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 )
@@ -93,7 +94,7 @@ func aksPoolDefaults(r *resource, body object) {
 		}
 	}
 	keepProperty(r, body, "powerState", object{"code": "Running"})
-	p["nodeImageVersion"] = "AKSUbuntu-2204gen2containerd-202510.19.2"
+	p["nodeImageVersion"] = cmp.Or(text(r.body, "properties.nodeImageVersion"), "AKSUbuntu-2204gen2containerd-202510.19.2")
 	p["currentOrchestratorVersion"] = p["orchestratorVersion"]
 }
 
@@ -154,9 +155,38 @@ func checkLastPool(s *Simulator, r *resource) *response {
 
 // checkClusterRuns refuses a write of a stopped cluster as AKS does (public reports):
 // only start and delete are allowed.
-func checkClusterRuns(s *Simulator, t target, _ object) *response {
-	return s.refuseStopped(t, "properties.powerState.code", http.StatusBadRequest, "OperationNotAllowed",
-		"Managed Cluster is in stopped state, no operations except for start are allowed.")
+func checkClusterRuns(s *Simulator, t target, body object) *response {
+	if resp := s.refuseStopped(t, "properties.powerState.code", http.StatusBadRequest, "OperationNotAllowed",
+		"Managed Cluster is in stopped state, no operations except for start are allowed."); resp != nil {
+		return resp
+	}
+	return s.checkPoolVersions(t, body)
+}
+
+// checkPoolVersions refuses another version of a pool in the body of its cluster, unless
+// it is the cluster's (Azure/azure-cli#22807, hashicorp/terraform-provider-azurerm#23436).
+func (s *Simulator) checkPoolVersions(t target, body object) *response {
+	items, _ := properties(body)["agentPoolProfiles"].([]any)
+	var stated, omitted, changed bool
+	for _, item := range items {
+		name, _ := itemName(item)
+		sent, _ := member(item, "orchestratorVersion").(string)
+		stated, omitted = stated || sent != "", omitted || sent == ""
+		pool := s.find(t.id + "/agentPools/" + name)
+		if sent == "" || pool == nil || sent == text(body, "properties.kubernetesVersion") {
+			continue
+		}
+		changed = changed || compareVersions(sent, text(pool.body, "properties.orchestratorVersion")) != 0
+	}
+	mixed := stated && omitted
+	if s.find(t.id) == nil || s.recordings[key(t.id)] != nil || !changed && !mixed {
+		return nil
+	}
+	row := changeRow{
+		status: http.StatusBadRequest, code: "NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged", bare: true,
+		message: "Using managed cluster api, all Agent pools' OrchestratorVersion must be all specified or all unspecified. If all specified, they must be stay unchanged or the same with control plane. For agent pool specific change, please use per agent pool operations: https://aka.ms/agent-pool-rest-api",
+	}
+	return row.refusal(t.id, change{})
 }
 
 // refuseStopped refuses a write of a resource with the value Stopped at a path.

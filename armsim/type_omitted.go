@@ -22,12 +22,20 @@ type omittedRow struct {
 //
 // Sources of the rows: the descriptions of the properties at learn.microsoft.com, by
 // which they are needed at the creation only (Virtual Machines, Servers and Flexible
-// Servers - Create Or Update).
+// Servers, Managed Clusters, Agent Pools - Create Or Update), and the table in
+// check_change_table.go of those that cannot change afterwards.
 func omittedRows() []omittedRow {
 	return []omittedRow{
-		{machineType, []string{"properties.osProfile", "properties.storageProfile.osDisk", "properties.storageProfile.imageReference"}},
+		{machineType, []string{"properties.osProfile", "properties.osProfile.customData", "properties.osProfile.adminUsername",
+			"properties.storageProfile.osDisk", "properties.storageProfile.osDisk.diskSizeGB", "properties.storageProfile.imageReference"}},
+		{aksType, []string{"properties.kubernetesVersion", "properties.dnsPrefix", "properties.networkProfile.serviceCidr"}},
+		{aksType + "/agentpools", []string{"properties.orchestratorVersion", "properties.count", "properties.vmSize", "properties.osDiskSizeGB", "properties.osType"}},
+		{"microsoft.storage/storageaccounts", []string{"kind", "properties.isHnsEnabled", "properties.isNfsV3Enabled", "properties.encryption.requireInfrastructureEncryption"}},
+		{"microsoft.keyvault/vaults", []string{"properties.enablePurgeProtection"}},
+		{"microsoft.eventhub/namespaces/eventhubs", []string{"properties.partitionCount"}},
 		{"microsoft.sql/servers", []string{"properties.administratorLogin", "properties.administratorLoginPassword"}},
-		{"microsoft.dbfor*sql/flexibleservers", []string{"properties.administratorLogin", "properties.administratorLoginPassword"}},
+		{"microsoft.dbfor*sql/flexibleservers", []string{"properties.administratorLogin", "properties.administratorLoginPassword",
+			"properties.availabilityZone", "properties.storage.storageSizeGB"}},
 	}
 }
 
@@ -38,7 +46,10 @@ func keepOmitted(resourceType string, body, stored object) {
 			continue
 		}
 		for _, path := range row.paths {
-			keepMember(body, stored, strings.Split(path, "."))
+			names := strings.Split(path, ".")
+			if memberAt(stored, names) != nil {
+				keepMember(body, stored, names)
+			}
 		}
 	}
 }

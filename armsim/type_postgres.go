@@ -119,8 +119,20 @@ func flexibleServerDefaults(r *resource, body object) {
 	fill("highAvailability", object{"mode": "Disabled"})
 	fill("maintenanceWindow", object{"customWindow": "Disabled", "dayOfWeek": 0, "startHour": 0, "startMinute": 0})
 	if high, ok := p["highAvailability"].(object); ok {
+		if text(high, "mode") == "ZoneRedundant" {
+			keepStandby(r, p, high)
+		}
 		high["state"] = map[bool]string{true: "NotEnabled", false: "Healthy"}[text(high, "mode") == "Disabled"]
 	}
+}
+
+// keepStandby keeps the zone of the standby, or chooses one that is not the server's.
+func keepStandby(r *resource, p, high object) {
+	zone := text(r.body, "properties.highAvailability.standbyAvailabilityZone")
+	if zone == "" {
+		zone = map[bool]string{true: "2", false: "1"}[text(p, "availabilityZone") == "1"]
+	}
+	setDefault(high, "standbyAvailabilityZone", zone)
 }
 
 // showServerState shows the operation in progress in the server's "state".

@@ -186,6 +186,47 @@ func TestReadAfterWriteDelay(t *testing.T) {
 	h.wantAt(h.do("GET", group+version, ""), "tags.a", "b")
 }
 
+// TestLaggingOperation checks that a lagging GET shows the state of an operation after its
+// end, with the ETag of that state.
+func TestLaggingOperation(t *testing.T) {
+	h := newHarness(t, armsim.Options{ReadAfterWrite: 10 * time.Second})
+	h.want(h.do("PUT", group+version, `{"location":"westus2"}`), 201, "")
+	h.want(h.do("PUT", vnet+version, `{"location":"westus2","properties":{"addressSpace":{"addressPrefixes":["10.0.0.0/16"]}}}`), 201, "")
+	h.pass(time.Hour)
+	before := h.do("GET", vnet+version, "")
+	h.wantAt(before, "properties.provisioningState", "Updating")
+	h.pass(10 * time.Second)
+	after := h.do("GET", vnet+version, "")
+	h.wantAt(after, "properties.provisioningState", "Succeeded")
+	if before.header.Get("ETag") == after.header.Get("ETag") || before.header.Get("ETag") == "" {
+		t.Errorf("ETag %q before and %q after the end of the operation", before.header.Get("ETag"), after.header.Get("ETag"))
+	}
+}
+
+// TestReplicas checks that reads of replicas are not monotonic, and that each has the ETag of
+// its state.
+func TestReplicas(t *testing.T) {
+	h := newHarness(t, armsim.Options{ReadAfterWrite: 10 * time.Second, Replicas: 2})
+	h.want(h.do("PUT", group+version, `{"location":"westus2"}`), 201, "")
+	for range 2 {
+		h.want(h.do("GET", group+version, ""), 200, "")
+		h.want(h.do("GET", group+version, ""), 404, "ResourceGroupNotFound")
+	}
+	h.pass(10 * time.Second)
+	route := networkRP + "routeTables/r"
+	h.want(h.do("PUT", route+version, `{"location":"westus2"}`), 201, "")
+	h.pass(time.Hour)
+	h.pass(time.Hour)
+	old := h.do("GET", route+version, "").header.Get("ETag")
+	h.want(h.do("PUT", route+version, `{"location":"westus2","tags":{"a":"b"}}`), 200, "")
+	first, second := h.do("GET", route+version, ""), h.do("GET", route+version, "")
+	h.wantAt(first, "tags.a", "b")
+	h.wantAt(second, "tags", nil)
+	if old == "" || first.header.Get("ETag") == old || second.header.Get("ETag") == first.header.Get("ETag") {
+		t.Errorf("ETags: %q before, then %q and %q", old, first.header.Get("ETag"), second.header.Get("ETag"))
+	}
+}
+
 // TestAbsent checks that ARM's front door reports absent tracked resources, and the
 // provider absent children, in its own form.
 func TestAbsent(t *testing.T) {

@@ -96,6 +96,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	flags.StringVar(&set.simulator.VaultSuffix, "vault-suffix", "", "suffix of the hosts that are key vaults, for example vault.example; empty: none")
 	flags.StringVar(&set.simulator.Audience, "audience", "", "the only accepted audience of tokens; empty: any")
 	flags.DurationVar(&set.simulator.ReadAfterWrite, "read-after-write", 0, "simulated time for which reads lag behind writes")
+	flags.IntVar(&set.simulator.Replicas, "replicas", 1, "replicas that serve GETs in turn, of which only the last one lags (--read-after-write)")
 	flags.DurationVar(&set.simulator.ListLag, "list-lag", 0, "simulated time for which lists of all resources and Resource Graph lag behind")
 	flags.BoolVar(&set.simulator.Validate, "validate", false, "refuse bodies that differ from the published type (400): unknown properties, wrong kinds and values, missing required properties; without it unknown properties are dropped")
 	flags.StringVar(&set.bodies, "bodies", "", "file of recorded responses, one JSON object per line, plain or gzip; they serve PUTs of recorded IDs")

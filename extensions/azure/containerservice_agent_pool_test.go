@@ -33,10 +33,13 @@ func TestAgentPoolStates(t *testing.T) {
 	a.want("being made", a.preCheck(poolID, pool("")), resource.ActionBlock, `Managed cluster agent pool is in provisioning state "Creating"`)
 	a.pass(time.Hour)
 	a.want("made", a.preCheck(poolID, pool("")), resource.ActionSkip, "In sync")
-	for state, body := range map[string]string{"Upgrading": pool(`,"orchestratorVersion":"1.32.0"`), "Scaling": `{"properties":{"count":4,"orchestratorVersion":"1.32.0"}}`} {
-		a.made(poolID, pool(`,"orchestratorVersion":"`+map[string]string{"Upgrading": "1.31.0", "Scaling": "1.32.0"}[state]+`"`))
-		a.put(poolID, body)
-		a.want(state, a.preCheck(poolID, body), resource.ActionBlock, `"`+state+`"`)
+	for _, change := range []struct{ state, before, body string }{ // versions only go up
+		{"Upgrading", "1.31.6", pool(`,"orchestratorVersion":"1.32.0"`)},
+		{"Scaling", "1.32.0", `{"properties":{"count":4,"orchestratorVersion":"1.32.0"}}`},
+	} {
+		a.made(poolID, pool(`,"orchestratorVersion":"`+change.before+`"`))
+		a.put(poolID, change.body)
+		a.want(change.state, a.preCheck(poolID, change.body), resource.ActionBlock, `"`+change.state+`"`)
 		a.pass(time.Hour)
 	}
 	a.call(http.MethodPost, aksID+"/stop", "")
