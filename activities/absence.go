@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
@@ -13,11 +12,6 @@ import (
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/temporal"
 )
-
-// settleTime is how long after an accepted PUT a 404 is no disappearance: ARM's reads may
-// lag, and some services show a resource only when its creation is done (recorded: 131
-// such responses).
-const settleTime = 15 * time.Minute
 
 // doubt is a response that may mean an absence, as an attempt records it for the next.
 type doubt struct {
@@ -65,20 +59,16 @@ func mayBeAbsent(err error) bool {
 	return ok && (failure.Doubt == arm.DoubtRepeatable || failure.Doubt == arm.DoubtBusy) && failure.RequestID != ""
 }
 
-// confirmAbsence asks for another proof of an absence soon after an accepted PUT, of a
-// resource that a read has shown since: a list, or the same response over RereadWindow.
+// confirmAbsence asks for another proof that a resource is absent which a read has shown: a
+// list of its owner must lack it too, over RereadWindow. One replica or one list that lags
+// behind a write proves nothing.
 func (r *resourceReader) confirmAbsence(ctx context.Context, in GetResourceInput, result GetResourceResult) error {
-	if in.PutAt.IsZero() || in.Expect != ExpectAny || r.now().Sub(in.PutAt) >= settleTime || result.Verdict.Stops() {
+	if !in.Existed || in.Deleted || in.Expect != ExpectAny || result.Verdict.Stops() {
 		return nil
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	absence := &arm.Error{Status: http.StatusNotFound, Class: arm.ClassAbsent}
-	err := r.client.ConfirmAbsence(requests, in.ID, in.APIVersion, absence)
-	if failure, ok := errors.AsType[*arm.Error](err); ok && failure.Doubt != "" {
-		failure.Doubt = arm.DoubtRepeatable // its code proved the absence
-	}
-	return err
+	return r.client.ConfirmAbsence(requests, in.ID, in.APIVersion)
 }
 
 // absenceVerdict says what is missing where its code alone does not: how the absence was
@@ -107,17 +97,18 @@ func isNotYet(err error) bool {
 	return ok && later.Type() == ErrorNotYet
 }
 
-// unshown reports whether ARM accepted a PUT a while ago that no read has shown yet: then
-// the absence of the resource is no reason for another one.
-func (in PreCheckInput) unshown(now time.Time) bool {
-	return !in.PutAt.IsZero() && now.Sub(in.PutAt) < settleTime && !in.Force && !in.Approved.Recreation
+// isSettling reports whether ARM accepted a PUT a while ago: ARM's reads may lag, and some
+// services show a resource only when its creation is done (recorded: 131 such responses). The
+// absence of the resource is no disappearance then, and no reason for another PUT.
+func (c *comparer) isSettling(in PreCheckInput, now time.Time) bool {
+	return !in.PutAt.IsZero() && now.Sub(in.PutAt) < c.settleTime && !in.Force && !in.Approved.Recreation
 }
 
-// unshownVerdict waits for a resource after ARM accepted its PUT.
-func unshownVerdict(in PreCheckInput, now time.Time) resource.Verdict {
+// settlingVerdict waits for a resource after ARM accepted its PUT.
+func (c *comparer) settlingVerdict(in PreCheckInput, now time.Time) resource.Verdict {
 	verdict := resource.Block(resource.ReasonReconciling, fmt.Sprintf(
-		"ARM accepted a PUT of %s %s ago and does not show it yet; it is read again, and written again from %s after the PUT on; armature reconcile --force writes it now",
-		in.Desired.ID.Short(), text.Duration(now.Sub(in.PutAt).Round(time.Second)), text.Duration(settleTime)))
+		"ARM accepted a PUT of %s %s ago and does not show it now; it is read again, and counts as absent from %s after the PUT on; armature reconcile --force writes it now",
+		in.Desired.ID.Short(), text.Duration(now.Sub(in.PutAt).Round(time.Second)), text.Duration(c.settleTime)))
 	verdict.Class = resource.RetrySlow
 	return verdict
 }

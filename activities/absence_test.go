@@ -118,48 +118,46 @@ func TestDeleteEndedWell(t *testing.T) {
 	}
 }
 
-// TestDeletedSoonAfterPut: soon after an accepted PUT, a 404 of a resource that a read has
-// shown since needs a list that agrees, or the same response over RereadWindow.
+// TestKnownAbsent: the absence of a resource that a read has shown counts if GET and list
+// agree on it over RereadWindow.
 //
 //guard:15-minutes-after-a-put
-func TestDeletedSoonAfterPut(t *testing.T) {
+func TestKnownAbsent(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		reason string
-		age    time.Duration
 		list   int
-		waits  bool
-		lists  int
+		exists bool
+		want   bool
 	}{
-		"Listed":  {reason: "the list agrees", age: time.Minute, lists: 1},
-		"NoList":  {reason: "without a list it has to come again", age: time.Minute, list: 405, waits: true, lists: 5},
-		"Settled": {reason: "later its code is enough", age: settleTime},
+		"Lists it not": {reason: "GET and list agree", want: true},
+		"NoList":       {reason: "without a list the GET has to come again", list: 405, want: true},
+		"Lists it":     {reason: "the list still contains it", exists: true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.putOwners(ruleText)
+			if c.exists {
+				w.put(ruleText, `{"properties":{}}`)
+				w.sim.AddFault(armsim.Fault{Method: http.MethodGet, Path: ruleText, Status: 404, Code: "ResourceNotFound"})
+			}
 			w.sim.AnswerType(armsim.AnswerRule{Type: "*/rules", ListStatus: c.list})
 			in := target(t, ruleText)
-			in.PutAt = w.now().Add(-c.age)
+			in.Existed = true
 			started := w.now()
 			got, _ := finish(w, w.acts.GetResource, in)
-			lists := 0
-			for _, request := range w.requests() {
-				if request == "GET rules" {
-					lists++
-				}
-			}
-			if got.Exists || got.Verdict.Stops() || w.now().Sub(started) > 0 != c.waits || lists != c.lists {
+			absent := !got.Exists && !got.Verdict.Stops()
+			if absent != c.want || absent && w.now().Sub(started) < w.acts.options.RereadWindow {
 				t.Errorf("%s: got %+v after %s and %v", c.reason, got.Verdict, w.now().Sub(started), w.requests())
 			}
 		})
 	}
 }
 
-// TestGuardUnshownPut: for 15 minutes after an accepted PUT that no read has shown, a 404
-// is neither a disappearance nor a reason for another PUT.
+// TestGuardUnshownPut: for 15 minutes after an accepted PUT, a 404 is neither a disappearance
+// nor a reason for another PUT.
 //
 //guard:15-minutes-after-a-put
 func TestGuardUnshownPut(t *testing.T) {
@@ -170,10 +168,10 @@ func TestGuardUnshownPut(t *testing.T) {
 		change(&in)
 		return local(w, w.acts.PreCheck, in).Verdict
 	}
-	want(t, check(func(*PreCheckInput) {}), resource.ActionBlock, resource.ReasonReconciling, resource.RetrySlow, "does not show it yet", "reconcile --force")
+	want(t, check(func(*PreCheckInput) {}), resource.ActionBlock, resource.ReasonReconciling, resource.RetrySlow, "does not show it now", "reconcile --force")
 	for name, change := range map[string]func(*PreCheckInput){
-		"later":    func(in *PreCheckInput) { in.PutAt = w.now().Add(-settleTime) },
-		"shown":    func(in *PreCheckInput) { in.PutAt = time.Time{} },
+		"later":    func(in *PreCheckInput) { in.PutAt = w.now().Add(-15 * time.Minute) },
+		"no PUT":   func(in *PreCheckInput) { in.PutAt = time.Time{} },
 		"forced":   func(in *PreCheckInput) { in.Force = true },
 		"approved": func(in *PreCheckInput) { in.Approved.Recreation = true },
 	} {

@@ -47,9 +47,12 @@ type Options struct {
 	Encryption payload.Status
 	// WarnOfSignatures logs what the signatures do not accept, and writes it.
 	WarnOfSignatures bool
-	// RereadWindow is how long a response that contradicts an accepted write is read
-	// again before it is believed; default 60 s.
+	// RereadWindow is how long a response that contradicts an accepted write, or shows a known
+	// resource as absent, is read again before it is believed; default 60 s.
 	RereadWindow time.Duration
+	// SettleTime is how long after an accepted PUT an absent resource is no disappearance;
+	// default 15 min.
+	SettleTime time.Duration
 	// RereadInterval is the time between two such reads; default 5 s.
 	RereadInterval time.Duration
 	// ReadInterval is the time between two reads of a resource while its operation
@@ -129,6 +132,7 @@ type Activities struct {
 // New returns the activities.
 func New(dependencies Dependencies, options Options) *Activities {
 	setDefault(&options.RereadWindow, time.Minute)
+	setDefault(&options.SettleTime, 15*time.Minute)
 	setDefault(&options.RereadInterval, 5*time.Second)
 	setDefault(&options.ReadInterval, 15*time.Second)
 	setDefault(&options.AbsentWindow, 10*time.Minute)

@@ -184,7 +184,8 @@ func (m *requestMaker) requestWithoutBody(desired resource.Desired, facts PassFa
 			ID: desired.ID, APIVersion: desired.APIVersion,
 			Labels: desired.Labels, Policy: desired.Policy, Generation: facts.Generation,
 		},
-		Resolver: reader, Client: &linkClient{reader: reader, desired: desired}, Log: m.log, Ignore: desired.Ignore, HashKey: m.key, FormerHashKey: m.formerKey,
+		Resolver: reader, Client: &linkClient{reader: reader, desired: desired}, Log: m.log, HashKey: m.key, FormerHashKey: m.formerKey,
+		Ignore: desired.Ignore, Initial: desired.Initial, Enforce: desired.Enforce, ChildLists: m.registry.ChildLists(desired.ID.Type()),
 		Merge: desired.Put == resource.PutMerge, KeepOthers: keepsOthers(desired),
 		StatedOnly: desired.Put == resource.PutPatch, Facts: m.registry.Facts(desired.ID.Type()).Comparison,
 	}

@@ -37,9 +37,12 @@ type GetResourceInput struct {
 	// Deleted is set after a DELETE of this workflow that ended well: a 404 that leaves
 	// the existence open is an absence then.
 	Deleted bool `json:"deleted,omitempty"`
-	// PutAt is when ARM accepted a PUT after which a read showed the resource: an absence
-	// soon after it needs another proof. Zero without one.
-	PutAt time.Time `json:"putAt,omitzero"`
+	// Existed is set once a read of this workflow showed the resource: its absence needs
+	// another proof.
+	Existed bool `json:"existed,omitempty"`
+	// Replaced are the values from before the last write, nil if a read that shows them is
+	// not older than it.
+	Replaced *Replaced `json:"replaced,omitempty"`
 	// WithoutBody leaves Observed out: a deletion does not compare.
 	WithoutBody bool `json:"withoutBody,omitempty"`
 	// Identity is what PostCheck found last: an absent resource is looked for by it.
@@ -126,7 +129,7 @@ func (r *resourceReader) getResource(ctx context.Context, in GetResourceInput, h
 		r.report("GetResource", result.Verdict)
 		return result, nil
 	}
-	if err := r.awaitExpected(in.Expect, result.Exists, heartbeat); err != nil {
+	if err := r.awaitExpected(in, result, masked, heartbeat); err != nil {
 		return GetResourceResult{}, err
 	}
 	r.cacheReading(ctx, in.Target, result, masked)
@@ -239,14 +242,28 @@ func countTransient(heartbeat *heartbeater[readProgress], err error) error {
 	return retryTransient(err, progress.TransientErrors)
 }
 
-// awaitExpected returns the error that makes Temporal read again when the response
-// contradicts an accepted write: ARM's reads may lag behind its writes. After
+// awaitExpected returns the error that makes Temporal read again if the response is older
+// than an accepted write, or the end of its operation: ARM's reads may lag behind. After
 // RereadWindow it returns nil.
-func (r *resourceReader) awaitExpected(expect Expectation, exists bool, heartbeat *heartbeater[readProgress]) error {
-	if expect.isMet(exists) || r.sinceFirst(heartbeat) >= r.rereadWindow {
+func (r *resourceReader) awaitExpected(in GetResourceInput, result GetResourceResult, masked map[string]any, heartbeat *heartbeater[readProgress]) error {
+	older := r.olderThanWrite(in.Expect, in.Replaced, result, masked)
+	if older == "" || r.sinceFirst(heartbeat) >= r.rereadWindow {
 		return nil
 	}
-	return notYet(fmt.Sprintf("the resource is expected to be %s, and is not yet", expect), r.rereadInterval)
+	return notYet(older, r.rereadInterval)
+}
+
+// olderThanWrite says why a read is older than an accepted write, "" if it is not.
+func (r *resourceReader) olderThanWrite(expect Expectation, before *Replaced, result GetResourceResult, masked map[string]any) string {
+	switch {
+	case !expect.isMet(result.Exists):
+		return fmt.Sprintf("the resource is expected to be %s, and is not yet", expect)
+	case expect == ExpectPresent && result.InFlight != "":
+		return "the operation ended, and the resource is still " + result.InFlight
+	case r.showsReplaced(before, result.ETag, masked):
+		return "the read shows the values from before the last write: " + strings.Join(before.Paths[:min(len(before.Paths), 3)], ", ")
+	}
+	return ""
 }
 
 // sinceFirst returns the time since its first call in this activity.

@@ -40,7 +40,7 @@ func (p *passRunner) pass() resource.Verdict {
 	if pre.Verdict.Stops() {
 		return pre.Verdict
 	}
-	post := PostCheckInput{Desired: p.spec, Memory: p.memory, Observed: got.Observed, Put: pre.Adopt, Adopted: pre.Adopt}
+	post := PostCheckInput{Desired: p.spec, PassFacts: p.facts(), Memory: p.memory, Observed: got.Observed, Put: pre.Adopt, Adopted: pre.Adopt}
 	if pre.Verdict.Action == resource.ActionProceed && !pre.Adopt {
 		if stop := p.write(pre.Verdict, got); stop != nil {
 			return *stop

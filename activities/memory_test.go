@@ -107,7 +107,7 @@ func TestBaselineOfAContestedPath(t *testing.T) {
 		p.advance(time.Hour)
 	}
 	want(t, p.pre(foreign), resource.ActionBlock, resource.ReasonContested, resource.RetryVerySlow, "properties.size", "3 times", "policy")
-	want(t, p.pre(strings.Replace(foreign, "7", "8", 1)), resource.ActionProceed, resource.ReasonDrift, "")
+	want(t, p.pre(strings.Replace(foreign, "7", "8", 1)), resource.ActionBlock, resource.ReasonContested, resource.RetryVerySlow, "properties.size")
 	p.desired.Body = json.RawMessage(strings.Replace(thingBody, `"size":1`, `"size":2`, 1))
 	want(t, p.pre(foreign), resource.ActionProceed, resource.ReasonDrift, "")
 	p.desired.Body = json.RawMessage(thingBody)

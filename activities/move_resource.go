@@ -53,7 +53,7 @@ func (a *Activities) MoveResource(ctx context.Context, in MoveResourceInput) (Mo
 	heartbeat := startHeartbeat[readProgress](ctx)
 	defer heartbeat.stop()
 	reader := a.resourceReader.startedAt(a.options.StartTime(ctx))
-	m := moving{resourceReader: reader, comparer: &comparer{reader.requestMaker}, memories: a.Memory, in: in, heartbeat: heartbeat}
+	m := moving{resourceReader: reader, comparer: &comparer{reader.requestMaker, a.options.SettleTime}, memories: a.Memory, in: in, heartbeat: heartbeat}
 	result, err := m.prove(ctx)
 	if err == nil && !result.Verdict.Stops() {
 		err = m.carry(ctx, &result)

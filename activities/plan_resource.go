@@ -111,7 +111,7 @@ func (a *Activities) PlanResource(ctx context.Context, in PlanResourceInput) (Pl
 	defer heartbeat.stop()
 	reader := a.resourceReader.startedAt(a.options.StartTime(ctx))
 	p := &planning{
-		resourceReader: reader, comparer: &comparer{reader.requestMaker}, checks: a.checks(), vaults: a.options.Exports,
+		resourceReader: reader, comparer: &comparer{reader.requestMaker, a.options.SettleTime}, checks: a.checks(), vaults: a.options.Exports,
 		in: in, stated: stated, heartbeat: heartbeat,
 	}
 	requests, cancel := requestContext(ctx)

@@ -33,8 +33,8 @@ func (c *comparer) checkAdoption(now time.Time, verdict resource.Verdict, in Pre
 	case !exists && !in.Moved.IsZero():
 		return movedVerdict(in), false
 	case verdict.Stops():
-	case !exists && in.unshown(now):
-		return unshownVerdict(in, now), false
+	case !exists && c.isSettling(in, now):
+		return c.settlingVerdict(in, now), false
 	case !exists && in.disappeared():
 		return c.disappearedVerdict(verdict, in), false
 	case !exists && desired.Put == resource.PutPatch:

@@ -37,8 +37,10 @@ type PollOperationInput struct {
 	RetryAfter time.Duration `json:"retryAfter,omitempty"`
 	// Delete is set when the operation ends in the resource's absence.
 	Delete bool `json:"delete,omitempty"`
-	// Expect requests a read of the resource after an operation that succeeded.
+	// Expect requests a read of the resource after an operation that succeeded; Replaced is
+	// as in GetResourceInput.
 	Expect   Expectation `json:"expect,omitempty"`
+	Replaced *Replaced   `json:"replaced,omitempty"`
 	Repeated Repeated    `json:"repeated,omitzero"`
 	// Waiters requests Unawaited.
 	Waiters bool `json:"waiters,omitempty"`
@@ -136,7 +138,7 @@ func (a *Activities) PollOperation(ctx context.Context, in PollOperationInput) (
 // came too early is left to GetResource.
 func (p *poll) read(ctx context.Context) *GetResourceResult {
 	result, masked, err := p.readOnce(ctx, p.in.Target)
-	if err != nil || result.Verdict.Stops() || !p.in.Expect.isMet(result.Exists) {
+	if err != nil || result.Verdict.Stops() || p.olderThanWrite(p.in.Expect, p.in.Replaced, result, masked) != "" {
 		return nil
 	}
 	p.cacheReading(ctx, p.in.Target, result, masked)

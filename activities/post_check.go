@@ -67,6 +67,7 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 	if stop != nil {
 		return PostCheckResult{Verdict: a.report("PostCheck", *stop)}, nil
 	}
+	request.HoldDrops, request.Force = in.HoldsDrops(), in.Force
 	if a.options.Rotation && len(in.Secrets) > 0 {
 		// The hashes of what was sent count, not the hashes of the current values.
 		hashes := map[string]string{}
@@ -100,7 +101,12 @@ func (a *Activities) remember(ctx context.Context, in PostCheckInput, request ex
 			found = drift.Compare(request.Object.Desired, request.Object.Observed, options)
 		}
 	}
-	result.Kept = found.Accepted[:min(len(found.Accepted), resource.MaxDifferences)]
+	result.Kept = nil
+	for _, owned := range found.Owned {
+		result.Kept = append(result.Kept, owned.String())
+	}
+	result.Kept = append(result.Kept, found.Accepted...)
+	result.Kept = result.Kept[:min(len(result.Kept), resource.MaxDifferences)]
 	return found
 }
 
@@ -115,6 +121,15 @@ func (a *Activities) finishReady(ctx context.Context, request extensionhost.Requ
 	}
 	if failed := a.Registry.Success(ctx, request); failed != nil {
 		result.Verdict = *failed
+		return
+	}
+	switch held := extensionhost.HeldVerdict(request.Object.ID, found); {
+	case put && result.Memory != nil && len(found.Differences) > 0:
+		// The PUT changed the switch of these values, and carried them.
+		result.Verdict = resource.Block(resource.ReasonReconciling, "the last PUT changed the owner of values, which are written next: "+found.Differences[0].Path)
+		result.Verdict.Class = resource.RetryFast
+	case held != nil:
+		result.Verdict = *held
 	}
 }
 
@@ -134,6 +149,8 @@ func (a *Activities) renewBaseline(in PostCheckInput, request extensionhost.Requ
 		options.Sent, options.Kept = in.Sent, drift.PathSet(in.Kept)
 	case !found.InSync:
 		return false
+	default:
+		options.Baseline = options.Baseline.WithoutEnded(found)
 	}
 	options.Baseline = drift.NewBaseline(object.Desired, object.Observed, *options)
 	return true

@@ -32,7 +32,7 @@ type PreCheckInput struct {
 	// Moved is the place where GetResource found the absent resource; Identity proves it.
 	Moved    resource.ID       `json:"moved,omitzero"`
 	Identity resource.Identity `json:"identity,omitempty"`
-	// PutAt is when ARM accepted a PUT that no read has shown yet, zero without one.
+	// PutAt is when ARM accepted the last PUT, zero if it failed or there is none.
 	PutAt time.Time `json:"putAt,omitzero"`
 	// ExistenceOnly is set if Azure shows only that the resource exists.
 	ExistenceOnly bool `json:"existenceOnly,omitempty"`
@@ -61,7 +61,7 @@ type PreCheckResult struct {
 // PreCheck is step 3, a local activity: it decides whether a PUT is due.
 func (a *Activities) PreCheck(ctx context.Context, in PreCheckInput) (PreCheckResult, error) {
 	ctx = withCredential(ctx, in.Desired.Credential, in.Desired.ID)
-	compare := comparer{a.requestMaker.startedAt(in.Now)}
+	compare := comparer{a.requestMaker.startedAt(in.Now), a.options.SettleTime}
 	ctx, cancel := context.WithTimeout(withRunID(ctx), lookup.Timeout)
 	defer cancel()
 	ctx = a.forWrites(ctx, in.Desired, in.PassFacts, writing.Step{TaskStarted: in.Now})
@@ -78,7 +78,11 @@ func (a *Activities) PreCheck(ctx context.Context, in PreCheckInput) (PreCheckRe
 }
 
 // comparer decides whether a PUT is due.
-type comparer struct{ *requestMaker }
+type comparer struct {
+	*requestMaker
+	// settleTime is how long after an accepted PUT an absence is no disappearance.
+	settleTime time.Duration
+}
 
 // preCheck is PreCheck as part of an activity. It reports whether a link wrote.
 func (c *comparer) preCheck(ctx context.Context, in PreCheckInput) (_ PreCheckResult, wrote bool) {
@@ -121,6 +125,7 @@ func (m *requestMaker) requestWithOwner(
 	request, stop := m.requestWithBodies(ctx, m.bodies.Decode, desired, facts, observed, memory)
 	if stop == nil {
 		m.addOwner(ctx, &request, desired)
+		m.addOwners(ctx, &request)
 	}
 	return request, stop
 }

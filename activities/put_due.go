@@ -23,14 +23,21 @@ func (p *put) checkDue(ctx context.Context) *PutResourceResult {
 	if p.maySent && resource.Broken(state) {
 		return p.done("the operation ended meanwhile: " + state)
 	}
-	if p.in.Kind == PutUncompared && !p.repeated || resource.Broken(state) {
-		return p.checkWritable(ctx)
-	}
 	compared := p.request
 	object := *p.request.Object
 	object.Observed = p.mask(ctx, object.Observed, p.in.Desired.Target())
 	compared.Object = &object
 	found := drift.Compare(object.Desired, object.Observed, compared.Comparison())
+	p.masked, p.changed = object.Observed, nil
+	for _, difference := range found.Differences {
+		p.changed = append(p.changed, difference.Path)
+	}
+	if resource.Broken(state) {
+		p.changed = []string{statePath}
+	}
+	if p.in.Kind == PutUncompared && !p.repeated || resource.Broken(state) {
+		return p.checkWritable(ctx)
+	}
 	if len(found.Differences) > 0 || p.in.Force && !found.InSync {
 		return p.checkWritable(ctx)
 	}
@@ -44,11 +51,7 @@ func (p *put) checkWritable(ctx context.Context) *PutResourceResult {
 	if verdict, stopped := p.registry.Stopped(p.request.Object); stopped && !p.in.Force {
 		return p.stopUnsent(verdict, p.maySent)
 	}
-	held := p.registry.HeldDrops(p.request)
-	if held == nil {
-		held = p.checkNewer(ctx)
-	}
-	if held != nil {
+	if held := p.checkNewer(ctx); held != nil {
 		return p.stopUnsent(*held, p.maySent)
 	}
 	return nil

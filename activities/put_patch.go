@@ -33,8 +33,10 @@ func (p *put) hasNoPut(err error) bool {
 // patchBody returns the body of a PATCH: the stated part, without what is ignored. A PATCH
 // replaces tags as a whole, so the tags of others go with the stated ones.
 func (p *put) patchBody(stated map[string]any) map[string]any {
-	body := jsontree.Clone(stated)
-	withoutIgnored(body, p.in.Desired.Ignore)
+	// The items of a list are sent with the values of others, because a PATCH replaces it.
+	ignore := p.request.Comparison().Ignore
+	body := drift.Payload(stated, p.request.Object.Observed, ignore)
+	withoutIgnored(body, ignore)
 	if _, _, tags := jsontree.Member(body, "tags"); tags {
 		drift.KeepTags(body, p.request.Object.Desired, p.request.Object.Observed, p.request.Baseline)
 	}

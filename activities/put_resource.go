@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 
@@ -92,6 +93,8 @@ type PutResourceResult struct {
 	Replace bool `json:"replace,omitempty"`
 	// ETag is set with Replace: the ETag of the resource to delete, if ARM shows one.
 	ETag string `json:"etag,omitempty"`
+	// Replaced are the values that the PUT was to change, nil without any.
+	Replaced *Replaced `json:"replaced,omitempty"`
 	// Refusal is set if the operation failed at once because of what the body says.
 	Refusal *OperationRefusal `json:"refusal,omitempty"`
 	// Memory replaces the baseline, if it is set: it has the values that ARM refused.
@@ -169,6 +172,10 @@ type putReading struct {
 	// preconditionRetries counts the PUTs of this attempt that ARM refused because the
 	// resource had changed since the read.
 	preconditionRetries int
+	// masked is the body without secrets, changed the paths of the values in it that the PUT
+	// is to change.
+	masked  map[string]any
+	changed []string
 }
 
 // putBody describes the payload.
@@ -222,6 +229,9 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutR
 		return *p.stop(*stop), nil
 	}
 	p.request.HoldDrops = in.HoldsDrops() && !in.Force
+	if slices.ContainsFunc(p.request.Facts.Switches, func(sw drift.Switch) bool { return sw.Owner }) {
+		a.addOwner(requests, &p.request, in.Desired)
+	}
 	if p.needsRead() {
 		switch result, err := p.reread(requests); {
 		case err != nil:
@@ -279,6 +289,7 @@ func (p *put) reread(ctx context.Context) (*PutResourceResult, error) {
 		return p.stop(resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error())), nil
 	}
 	p.etag = response.ETag
+	p.addOwners(ctx, &p.request)
 	if p.mustCreate() {
 		return p.stopUnsent(createdSinceRead(p.in.Desired), false), nil
 	}

@@ -76,6 +76,10 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 		if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
 			p.noteUnsent()
 		}
+		if failure, ok := errors.AsType[*arm.Error](err); ok && p.request.HoldDrops && !p.request.HoldLists && refusesContent(failure) && p.mixesItems() {
+			p.request.HoldLists = true // once, with the lists as Azure shows them
+			return p.send(ctx)
+		}
 		again, stop := p.learnRefusal(err, p.refusalText(ctx, err, values))
 		switch {
 		case again:
@@ -100,6 +104,7 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 	accepted := PutResourceResult{
 		Verdict: p.report("PutResource", verdict), Sent: true, Done: operation.Done,
 		Token: operation.Token, RetryAfter: operation.RetryAfter, Secrets: p.secrets, Kept: string(p.kept), Memory: p.memory,
+		Replaced: p.replaced(operation.ETag),
 	}
 	if operation.Err != nil {
 		accepted.Refusal = operationRefusal(operation.Err, verdict.Message, func(target string) string { return secrets.Scrub(target, values) })

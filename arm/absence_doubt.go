@@ -36,17 +36,25 @@ func DoubtOf(err error) Doubt {
 	return ""
 }
 
-// ConfirmAbsence looks for a proof of an absence beyond its code: nil where ARM proves it
-// by a list, else what it leaves open.
-func (c *Client) ConfirmAbsence(ctx context.Context, id resource.ID, apiVersion string, absence error) error {
-	e, ok := errors.AsType[*Error](absence)
-	if !ok || e.Proof != "" {
-		return nil
-	}
-	if err := c.proveAbsence(ctx, id, apiVersion, e, c.inOwnersList(ctx, id, apiVersion)); !IsAbsent(err) {
+// ConfirmAbsence returns the doubt about an absence that the code of one GET reports:
+// DoubtOpen if the list of the owner contains the resource, else DoubtRepeatable. Any other
+// error is one of its own requests.
+func (c *Client) ConfirmAbsence(ctx context.Context, id resource.ID, apiVersion string) error {
+	var found listing
+	err := c.proveAbsence(ctx, id, apiVersion, &Error{Status: http.StatusNotFound, Class: ClassAbsent}, func() (_ listing, err error) {
+		found, err = c.inOwnersList(ctx, id, apiVersion)()
+		return found, err
+	})
+	failure, ok := errors.AsType[*Error](err)
+	if !ok || failure.Doubt == "" && !IsAbsent(err) {
 		return err
 	}
-	return nil
+	doubt := *failure
+	doubt.Class = ClassSlow
+	if found != listed {
+		doubt.Doubt = DoubtRepeatable
+	}
+	return &doubt
 }
 
 // leavesExistenceOpen reports whether the error of a GET leaves open whether the resource

@@ -35,9 +35,11 @@ type Config struct {
 	// container.
 	GenerationFence string `mapstructure:"generation-fence"`
 	FenceContainer  string `mapstructure:"generation-fence-container"`
-	// RereadWindow is how long a repeated PUT activity reads before it accepts a 404.
-	// Tests shorten it.
+	// RereadWindow is how long a read that contradicts an accepted write, or shows a known
+	// resource as absent, is repeated before it counts. Tests shorten it.
 	RereadWindow time.Duration `mapstructure:"reread-window"`
+	// SettleTime is how long after an accepted PUT an absent resource is no disappearance.
+	SettleTime time.Duration `mapstructure:"settle-time"`
 	// StopTimeout is the time for running activities to finish at shutdown.
 	StopTimeout time.Duration `mapstructure:"stop-timeout"`
 	// PutBudget is the maximum of PUTs per hour with which the workers of the task queue

@@ -39,6 +39,7 @@ func (c Config) problems() problems {
 	p.require(c.Metrics.Interval == 0 || c.Metrics.Interval >= minMetricsInterval, "metrics.interval", "must be 0s, or at least %s, not %s", minMetricsInterval, c.Metrics.Interval)
 	p.require(!strings.ContainsAny(c.Metrics.Label, "=,' "), "metrics.label", "must be the name of a label, not %q", c.Metrics.Label)
 	p.require(c.RereadWindow > 0 && c.RereadWindow <= 10*time.Minute, "reread-window", "must be more than 0s and at most 10m, not %s", c.RereadWindow)
+	p.require(c.SettleTime > 0 && c.SettleTime <= 24*time.Hour, "settle-time", "must be more than 0s and at most 24h, not %s", c.SettleTime)
 	p.require(c.StopTimeout > 0 && c.StopTimeout <= time.Hour, "stop-timeout", "must be more than 0s and at most 1h, not %s", c.StopTimeout)
 	p.require(c.DisappearanceBudget >= 0, "disappearance-budget", "must be a number of PUTs per hour, or 0 for unlimited, not %d", c.DisappearanceBudget)
 	p.require(c.PutBudget >= 0, "put-budget", "must be a number of PUTs per hour, or 0 for unlimited, not %d", c.PutBudget)

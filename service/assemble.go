@@ -148,7 +148,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 		}, activities.Options{
 			Encryption:       converters.Status(),
 			WarnOfSignatures: settings.Signing.Mode == config.SigningWarn,
-			RereadWindow:     settings.RereadWindow, HashKey: maskKey.key, FormerHashKey: maskKey.former, Rotation: maskKey.secret, Observe: metrics.countVerdict, Rules: ruleState,
+			RereadWindow:     settings.RereadWindow, SettleTime: settings.SettleTime, HashKey: maskKey.key, FormerHashKey: maskKey.former, Rotation: maskKey.secret, Observe: metrics.countVerdict, Rules: ruleState,
 			PutBudget: settings.PutBudget, DisappearanceBudget: settings.DisappearanceBudget,
 			OverdueAfter: overdueAfter(settings), OverdueExempt: strings.FieldsFunc(settings.OverdueExempt, isComma),
 			KeepUnregistered: !settings.Azure.RegisterProviders, ReadOnly: settings.ReadOnly, Clock: clock,

@@ -24,7 +24,7 @@ const (
 	// maxJitter is the largest part by which a wait is longer or shorter.
 	maxJitter = 0.25
 	// changeVisibleAfter is how long Azure may take to show a change that it accepted.
-	changeVisibleAfter = 30 * time.Second
+	changeVisibleAfter = time.Minute
 )
 
 // backoff returns the wait after a pass that did not end Ready: exponential within the
@@ -61,6 +61,9 @@ func (s *State) restartBackoff() {
 // others, and when the verdict rests on a reading that expires soon.
 func (s *State) retryDelay(verdict resource.Verdict, class resource.RetryClass, newBlocker bool) (wait time.Duration, counts bool) {
 	wait = s.backoff(class, verdict.RetryAfter)
+	if verdict.Reason == resource.ReasonHeld && s.Desired.Interval > 0 {
+		wait = s.jitter(s.Desired.Interval) // everything else is still corrected
+	}
 	// The queue of turns signals its next holder, whatever the search attributes show.
 	if newBlocker && len(verdict.WaitingFor) > 0 && wait > 0 && verdict.Reason != resource.ReasonWaitingForSibling {
 		wait = max(min(wait, maxFirstWait), verdict.RetryAfter)

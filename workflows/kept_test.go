@@ -51,10 +51,10 @@ func TestChangeNotTakenReadTwice(t *testing.T) {
 		return activities.PostCheckResult{Verdict: resource.Verdict{Action: resource.ActionSuccess, Reason: resource.ReasonChangeNotTaken}}
 	}
 	r.apply(desired())
-	before, after := r.statusAt(29*time.Second), r.statusAt(31*time.Second)
+	before, after := r.statusAt(59*time.Second), r.statusAt(61*time.Second)
 	r.start(4 * time.Minute)
 	if before.Pass != 1 || after.Pass != 2 || r.count("GetResource") > 4 || r.count("PutResource") != 1 {
-		t.Errorf("pass %d after 29 s and %d after 31 s, %d reads, %d PUTs; want one more pass after 30 s",
+		t.Errorf("pass %d after 59 s and %d after 61 s, %d reads, %d PUTs; want one more pass after 60 s",
 			before.Pass, after.Pass, r.count("GetResource"), r.count("PutResource"))
 	}
 }

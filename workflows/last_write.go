@@ -13,10 +13,10 @@ type LastWrite struct {
 	// Unknown is set while it is unknown whether ARM accepted the last PUT: the next one
 	// reads first.
 	Unknown bool `json:"unknown,omitempty"`
-	// At is when ARM accepted the last PUT, zero if it failed; Shown is set once a read has
-	// shown the resource since.
-	At    time.Time `json:"at,omitzero"`
-	Shown bool      `json:"shown,omitempty"`
+	// At is when ARM accepted the last PUT, zero if it failed. Replaced are the values that it
+	// was to change, as they were before, until a post-check finds that Azure kept them.
+	At       time.Time            `json:"at,omitzero"`
+	Replaced *activities.Replaced `json:"replaced,omitempty"`
 	// Accepted is the PUT that ARM accepted and that no post-check has compared yet.
 	Accepted *activities.AcceptedPut `json:"accepted,omitempty"`
 	// Refusal stops the PUTs of the spec after a verdict with severity Error, until a user
@@ -30,7 +30,9 @@ type LastWrite struct {
 func (w *LastWrite) settle() { w.Unknown, w.Refusal, w.OperationRefusal = false, nil, nil }
 
 // replaceBody forgets a PUT of another body.
-func (w *LastWrite) replaceBody() { w.Accepted, w.At, w.OperationRefusal = nil, time.Time{}, nil }
+func (w *LastWrite) replaceBody() {
+	w.Accepted, w.At, w.Replaced, w.OperationRefusal = nil, time.Time{}, nil, nil
+}
 
 // acceptedFor returns the PUT of a generation that ARM accepted and that no post-check has
 // compared yet, nil if there is none.
@@ -41,13 +43,15 @@ func (w *LastWrite) acceptedFor(generation int64) *activities.AcceptedPut {
 	return w.Accepted
 }
 
-// acceptedAt returns when ARM accepted the last PUT if a read has, or has not, shown the
-// resource since; else zero.
-func (w *LastWrite) acceptedAt(shown bool) time.Time {
-	if w.Shown != shown {
-		return time.Time{}
+// lagsAfterWrite is how long after a write a read may still be older than it.
+const lagsAfterWrite = 15 * time.Minute
+
+// replaced returns the values from before a recent write, nil if there is none.
+func (w *LastWrite) replaced(now time.Time) *activities.Replaced {
+	if now.Sub(w.At) >= lagsAfterWrite {
+		return nil
 	}
-	return w.At
+	return w.Replaced
 }
 
 // endOperation records that the wait for an operation ended: a PUT that failed in its

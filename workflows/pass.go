@@ -186,7 +186,8 @@ func (r *reconciler) readResource(ctx workflow.Context, p *pass, expect activiti
 func (r *reconciler) read(ctx workflow.Context, p *pass, in activities.GetResourceInput) resource.Verdict {
 	var a *activities.Activities
 	in.Target, in.Repeated, in.WithoutBody = p.desired.Target(), r.state.Retry.Repeated, r.inDeletion
-	in.Deleted, in.PutAt = p.deleted.Accepted, r.state.Write.acceptedAt(r.state.Deletion == nil)
+	in.Deleted, in.Existed = p.deleted.Accepted, r.state.Deletion == nil && r.state.existed()
+	in.Replaced = r.state.Write.replaced(workflow.Now(ctx))
 	got, err := activities.GetResourceResult{}, error(nil)
 	summary, first := "GET "+nameAndVersion(p.desired), r.isFirstRead()
 	if first {
@@ -214,7 +215,6 @@ func (r *reconciler) noteRead(p *pass, got activities.GetResourceResult) {
 	p.got = got
 	if got.Exists {
 		r.state.Known.Seen, r.state.Requests.Approved.Recreation = true, false
-		r.state.Write.Shown = true
 	}
 }
 
@@ -228,7 +228,7 @@ func (r *reconciler) preCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	checking := checkOptions(ctx, fmt.Sprintf("compare %s, pass %d", p.desired.ID.Short(), p.number))
 	in := activities.PreCheckInput{
 		Desired: p.desired, PassFacts: r.facts(p), Observed: p.got.Observed, Memory: r.state.Known.Baseline,
-		Applied: r.state.applied(), Existed: r.state.existed(), PutAt: r.state.Write.acceptedAt(false), ExistenceOnly: p.got.ExistenceOnly,
+		Applied: r.state.applied(), Existed: r.state.existed(), PutAt: r.state.Write.At, ExistenceOnly: p.got.ExistenceOnly,
 		BlockedFor: r.blockedFor(ctx), Refusal: r.state.Write.Refusal,
 		Moved: p.got.Moved, Identity: r.state.Known.Identity, Now: workflow.Now(ctx),
 	}
@@ -275,6 +275,9 @@ func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 		r.state.Known.Identity = result.Identity
 	}
 	result.Verdict = verdictOf(result.Verdict, err)
+	if result.Verdict.Reason == resource.ReasonChangeNotTaken {
+		r.state.Write.Replaced = nil // a later read that shows them again is a change
+	}
 	p.post = &result
 	return result.Verdict
 }

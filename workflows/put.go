@@ -63,7 +63,7 @@ func (r *reconciler) putAndPoll(ctx workflow.Context, p *pass) resource.Verdict 
 	}
 	r.logDecision(ctx, p, "PutResource", verdict)
 	if result.Sent {
-		r.state.Write.At, r.state.Write.Shown = workflow.Now(ctx), false
+		r.state.Write.At, r.state.Write.Replaced = workflow.Now(ctx), result.Replaced
 	}
 	if result.Done {
 		return verdict
@@ -155,7 +155,7 @@ func (r *reconciler) poll(ctx workflow.Context, p *pass, o operation) resource.V
 	r.cancelPoll = cancel
 	polling := pollOptions(cancelable, "wait for the "+o.method+" of "+p.desired.ID.Short(), p.desired.Timeout)
 	result, err := execute(polling, a.PollOperation, activities.PollOperationInput{
-		Target: p.desired.Target(), Token: o.token, RetryAfter: o.retryAfter,
+		Target: p.desired.Target(), Token: o.token, RetryAfter: o.retryAfter, Replaced: r.state.Write.replaced(workflow.Now(ctx)),
 		Delete: o.method == "DELETE", Expect: o.expect, Repeated: r.state.Retry.Repeated,
 		Waiters: o.method == "PUT" && !r.state.Once,
 	})

@@ -29,7 +29,7 @@ type simulated struct {
 	sim *armsim.Simulator
 }
 
-func newSimulated(t *testing.T, spec resource.Desired) *simulated {
+func newSimulated(t *testing.T, spec resource.Desired, change ...func(*armsim.Options)) *simulated {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
@@ -38,7 +38,11 @@ func newSimulated(t *testing.T, spec resource.Desired) *simulated {
 	s.SetStartTime(time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC))
 	s.SetTestTimeout(time.Minute)
 	must(t, s.SetTypedSearchAttributesOnStart(workflows.IdentityAttributes(spec)))
-	s.sim = armsim.New(armsim.Options{Clock: s.Now})
+	options := armsim.Options{Clock: s.Now}
+	for _, c := range change {
+		c(&options)
+	}
+	s.sim = armsim.New(options)
 	server := httptest.NewServer(s.sim)
 	t.Cleanup(server.Close)
 	cloud, err := arm.CloudConfiguration(arm.CloudOptions{Name: "custom", Endpoint: server.URL, Audience: server.URL, AuthorityHost: "https://login.invalid"})

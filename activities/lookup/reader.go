@@ -32,7 +32,8 @@ type Reader struct {
 	now      func() time.Time
 	requests singleflight.Group
 	versions *apiVersions
-	offers   *offers
+	offers   *cache[map[string]arm.Offer]
+	settings *cache[map[string]string]
 	readings *readings
 
 	// long has the readings of GetWithin that may be older than maxAge; nil in itself.
@@ -60,8 +61,9 @@ func New(client *arm.Client, masker *secrets.Masker, maxAge time.Duration, now f
 func newReader(client *arm.Client, masker *secrets.Masker, maxAge time.Duration, now func() time.Time) *Reader {
 	return &Reader{
 		client: client, masker: masker, maxAge: maxAge, now: now,
-		versions: newAPIVersions(client, now), offers: newOffers(client, now), readings: newReadings(maxAge, now),
-		changes: map[string]change{}, announced: map[string]time.Time{},
+		versions: newAPIVersions(client, now), offers: newCache[map[string]arm.Offer](maxOffersAge, now), settings: newCache[map[string]string](maxSettingsAge, now),
+		readings: newReadings(maxAge, now),
+		changes:  map[string]change{}, announced: map[string]time.Time{},
 	}
 }
 

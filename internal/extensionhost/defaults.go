@@ -83,7 +83,6 @@ func (d defaultPreChecker) decide(obj *resource.Object) resource.Verdict {
 		return resource.Block(resource.ReasonOperationInProgress, fmt.Sprintf("The resource is busy: %s is %q", path, value))
 	}
 	found := drift.Compare(obj.Desired, obj.Observed, d.request.Comparison())
-	found.Drops.Paths = d.registry.withoutKept(obj.ID.Type(), found.Drops.Paths)
 	if d.request.Force {
 		found.Differences, found.Contested = append(found.Differences, found.Contested...), nil
 	}
@@ -97,12 +96,12 @@ func (d defaultPreChecker) decide(obj *resource.Object) resource.Verdict {
 		if state, value, stopped := d.registry.stoppedState(obj); stopped && !d.request.Force {
 			return blockStopped(found, state, value)
 		}
-		if d.request.HoldDrops && !d.request.Force && len(found.Drops.Paths) > 0 {
-			return holding(found, obj.ID)
-		}
 		return differing(found)
 	case len(found.Contested) > 0:
 		return contested(found, obj)
+	}
+	if held := HeldVerdict(obj.ID, found); held != nil {
+		return *held
 	}
 	return inSync(found)
 }
@@ -119,10 +118,22 @@ func inSync(found drift.Result) resource.Verdict {
 		result = extensions.SkipReconcile("In sync, except values that Azure kept after the last PUT: " + found.AcceptedText())
 	}
 	verdict := extensionshare.Result(result).Verdict()
+	if len(found.Owned) > 0 {
+		verdict.Message += "; kept: " + ownedText(found.Owned)
+	}
 	if len(found.Children) > 0 {
 		verdict.Message += "; it has children that the manifest does not list: " + summarize(found.Children)
 	}
 	return verdict
+}
+
+// ownedText names the first values of other owners and the number of the others.
+func ownedText(owned []drift.Owned) string {
+	texts := make([]string, len(owned))
+	for i, value := range owned {
+		texts[i] = value.String()
+	}
+	return summarize(texts)
 }
 
 // contested returns a block for values that another tool or user changes after

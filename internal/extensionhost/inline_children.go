@@ -3,7 +3,6 @@ package extensionhost
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/extensions"
@@ -72,16 +71,14 @@ func (l inlineList) keep(payload, observed map[string]any) {
 	}
 }
 
-// withoutKept removes from the paths that a PUT would drop the children that
-// childKeeper adds to it.
-func (r *Registry) withoutKept(resourceType string, drops []string) []string {
+// ChildLists returns the paths of the lists in a body whose items are children, which a PUT
+// keeps.
+func (r *Registry) ChildLists(resourceType string) []string {
+	var paths []string
 	for _, list := range r.childFacts(resourceType).lists {
-		start := list.path.String() + "["
-		drops = slices.DeleteFunc(slices.Clone(drops), func(path string) bool {
-			return len(path) > len(start) && strings.EqualFold(path[:len(start)], start) && strings.HasSuffix(path, "]")
-		})
+		paths = append(paths, list.path.String())
 	}
-	return drops
+	return paths
 }
 
 // isDeleting reports whether a child is being deleted.

@@ -28,9 +28,15 @@ type Request struct {
 	Log *slog.Logger
 	// Facts are the facts of the type for comparisons, from Registry.Facts.
 	Facts drift.Facts
-	// Baseline and Ignore are for the comparison of PreCheck.
-	Baseline drift.Baseline
-	Ignore   []string
+	// Baseline, and the paths of the manifest, are for the comparison of PreCheck.
+	Baseline                 drift.Baseline
+	Ignore, Initial, Enforce []string
+	// ChildLists are drift.Options.ChildLists, HoldLists is set after Azure refused a body with
+	// items of others.
+	ChildLists []string
+	HoldLists  bool
+	// Owners are the owners of values by path: other resources that name this one.
+	Owners map[string]string
 	// HashKey keys the hashes in Baseline; without it they have none. FormerHashKey is
 	// drift.Options.FormerKey.
 	HashKey, FormerHashKey []byte
@@ -78,11 +84,17 @@ func (r Request) log() *slog.Logger {
 // that requests a PUT, the one that finds it needless and the one that records
 // the baseline must not differ.
 func (r Request) Comparison() drift.Options {
-	return drift.Options{
+	var owner map[string]any
+	if r.Owner.Exists() {
+		owner = r.Owner.Observed
+	}
+	options := drift.Options{
 		Type: r.Object.ID.Type(), ID: r.Object.ID, APIVersion: r.Object.APIVersion, Facts: r.Facts,
 		Ignore: r.Ignore, Baseline: r.Baseline, Key: r.HashKey, FormerKey: r.FormerHashKey,
 		Secrets: r.Secrets, Now: r.Now, Merge: r.Merge, KeepOthers: r.KeepOthers, StatedOnly: r.StatedOnly,
+		Initial: r.Initial, Enforce: r.Enforce, Owners: r.Owners, Hold: r.HoldDrops && !r.Force, HoldLists: r.HoldLists, ChildLists: r.ChildLists,
 	}
+	return options.WithOwned(r.Object.Desired, r.Object.Observed, owner)
 }
 
 func (r Request) resourceType() string { return r.Object.ID.Type() }

@@ -1,0 +1,47 @@
+package activities
+
+import (
+	"context"
+	"slices"
+
+	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/internal/extensionhost"
+)
+
+// addOwners adds to a request who owns the values that other resources own, for example the
+// capacity of the target of an autoscale setting. It asks only if such a value differs. A list
+// that cannot be read keeps the value.
+func (m *requestMaker) addOwners(ctx context.Context, request *extensionhost.Request) {
+	request.Owners = nil
+	if !request.Object.Exists() {
+		return
+	}
+	for _, sw := range request.Facts.Switches {
+		if sw.Setting == "" || !slices.ContainsFunc(sw.Values, func(path string) bool {
+			return drift.Differs(request.Object.Desired, request.Object.Observed, path)
+		}) {
+			continue
+		}
+		by, err := m.lookup.Setting(ctx, sw.Setting, request.Object.ID)
+		switch {
+		case err != nil:
+			by = sw.Setting + ", whose list cannot be read"
+		case by != "":
+			by = sw.Setting + " " + by
+		default:
+			continue
+		}
+		if request.Owners == nil {
+			request.Owners = map[string]string{}
+		}
+		for _, path := range sw.Values {
+			request.Owners[path] = by
+		}
+	}
+}
+
+// mixesItems reports whether the body of a correction has items of others beside those of the
+// manifest.
+func (p *put) mixesItems() bool {
+	return drift.Compare(p.request.Object.Desired, p.masked, p.request.Comparison()).HoldsItems
+}
