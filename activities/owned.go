@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -27,7 +28,7 @@ func (m *requestMaker) addOwners(ctx context.Context, request *extensionhost.Req
 		case err != nil:
 			by = sw.Setting + ", whose list cannot be read"
 		case by != "":
-			by = sw.Setting + " " + by
+			by = cmp.Or(m.registry.Facts(sw.Setting).Name, sw.Setting) + " " + by
 		default:
 			continue
 		}

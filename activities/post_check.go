@@ -45,6 +45,8 @@ type PostCheckResult struct {
 	// Kept are the paths where Azure keeps another value than the manifest's, which
 	// is not corrected; at most 20.
 	Kept []string `json:"kept,omitempty"`
+	// Owned name the values that another owner moved, with the owner; at most 20.
+	Owned []string `json:"owned,omitempty"`
 	// Identity replaces what the workflow remembers, when set.
 	Identity resource.Identity `json:"identity,omitempty"`
 	// KeysDisabled is the property with which the service rejects its keys, "" for none and for
@@ -101,12 +103,8 @@ func (a *Activities) remember(ctx context.Context, in PostCheckInput, request ex
 			found = drift.Compare(request.Object.Desired, request.Object.Observed, options)
 		}
 	}
-	result.Kept = nil
-	for _, owned := range found.Owned {
-		result.Kept = append(result.Kept, owned.String())
-	}
-	result.Kept = append(result.Kept, found.Accepted...)
-	result.Kept = result.Kept[:min(len(result.Kept), resource.MaxDifferences)]
+	result.Kept = found.Accepted[:min(len(found.Accepted), resource.MaxDifferences)]
+	result.Owned = found.OwnedTexts()
 	return found
 }
 

@@ -62,6 +62,16 @@ func (o Owned) String() string {
 	return fmt.Sprintf("%s belongs to %s", o.Path, o.By)
 }
 
+// OwnedTexts returns the values of other owners with their owners, at most
+// resource.MaxDifferences.
+func (r Result) OwnedTexts() []string {
+	var texts []string
+	for _, owned := range r.Owned[:min(len(r.Owned), resource.MaxDifferences)] {
+		texts = append(texts, owned.String())
+	}
+	return texts
+}
+
 // ownedValue is a value of the manifest that another owner moves, or moved.
 type ownedValue struct {
 	path              resource.Path

@@ -214,3 +214,17 @@ func TestWhy(t *testing.T) {
 		})
 	}
 }
+
+// TestWhyOwned checks that the values of other owners are named, also if nothing blocks.
+func TestWhyOwned(t *testing.T) {
+	w := newWorld()
+	status := readyStatus()
+	status.Owned = []string{"sku.capacity belongs to autoscale setting a1"}
+	w.temporal.manage(t, cluster, status)
+	if code := w.run("why", cluster); code != cli.ExitOK {
+		t.Fatalf("exit code %d: %s", code, w.err)
+	}
+	if !strings.Contains(w.out.String(), "\nkept: sku.capacity belongs to autoscale setting a1\n") {
+		t.Errorf("the owner is missing:\n%s", w.out)
+	}
+}

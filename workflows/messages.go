@@ -273,6 +273,9 @@ type Status struct {
 	// Kept are the paths of the baseline: Azure has kept another value than the
 	// manifest's there since the last good PUT, and Armature does not correct it.
 	Kept []string `json:"kept,omitempty"`
+	// Owned name the values of the manifest that another owner moved, with the owner: a
+	// switch, reconcile.initial, or a resource. No PUT changes them.
+	Owned []string `json:"owned,omitempty"`
 	// Exports are the secrets that the manifest exports values to, without the values.
 	Exports []exporting.Exported `json:"exports,omitempty"`
 	// Decisions are the last decisions, oldest first.

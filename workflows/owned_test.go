@@ -122,9 +122,9 @@ func (row ownedRow) run(t *testing.T, body string, on bool) {
 	if got := s.requests("PUT", spec.ID); got != want || !last.Condition.Ready {
 		t.Errorf("switch on %t: %d PUTs, want %d; %s %s", on, got, want, last.Condition.Reason, last.Condition.Message)
 	}
-	named := strings.Contains(strings.Join(last.Kept, " "), " belongs to ")
-	if moved := on && row.values[len(row.values)-1] != ""; moved && !named || !on && named {
-		t.Errorf("switch on %t: kept %v", on, last.Kept)
+	named := strings.Contains(strings.Join(last.Owned, " "), " belongs to ")
+	if moved := on && row.values[len(row.values)-1] != ""; moved && !named || !on && named || len(last.Kept) > 0 {
+		t.Errorf("switch on %t: owned %v, kept %v", on, last.Owned, last.Kept)
 	}
 }
 
@@ -211,7 +211,7 @@ func TestSwitchChanges(t *testing.T) {
 				t.Errorf("%s: %d PUTs, want %d; capacity %v, want %s", c.reason, got, c.puts, sku["capacity"], c.capacity)
 			}
 			if last.Condition.Reason != c.why || !strings.Contains(last.Condition.Message, c.message) {
-				t.Errorf("%s: %s %s, kept %v", c.reason, last.Condition.Reason, last.Condition.Message, last.Kept)
+				t.Errorf("%s: %s %s, kept %v", c.reason, last.Condition.Reason, last.Condition.Message, last.Owned)
 			}
 		})
 	}
@@ -230,7 +230,7 @@ func TestSettingsForbidden(t *testing.T) {
 	})
 	last := s.statusAt(6 * time.Hour)
 	s.start(7 * time.Hour)
-	if got, kept := s.requests("PUT", spec.ID), strings.Join(last.Kept, " "); got != 1 || !strings.Contains(kept, "autoscaleSettings, whose list cannot be read") {
-		t.Errorf("%d PUTs, kept %q", got, kept)
+	if got, owned := s.requests("PUT", spec.ID), strings.Join(last.Owned, " "); got != 1 || !strings.Contains(owned, "autoscaleSettings, whose list cannot be read") {
+		t.Errorf("%d PUTs, owned %q", got, owned)
 	}
 }

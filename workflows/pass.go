@@ -266,7 +266,7 @@ func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	checking := checkOptions(ctx, fmt.Sprintf("readiness of %s, pass %d", p.desired.ID.Short(), p.number))
 	result, err := executeLocal(checking, a.PostCheck, in)
 	if err == nil {
-		r.state.Known.Kept = result.Kept
+		r.state.Known.Kept, r.state.Known.Owned = result.Kept, result.Owned
 	}
 	if result.Memory != nil {
 		r.state.Known.Baseline, r.state.Write.Accepted = result.Memory, nil

@@ -87,9 +87,10 @@ type Known struct {
 	// Identity is how Azure identifies the resource wherever it is, as PostCheck found it.
 	Identity resource.Identity `json:"identity,omitempty"`
 	// Baseline belongs to the activities; it is opaque here. Kept are its paths where Azure
-	// keeps another value.
+	// keeps another value, and Owned the values that another owner moved.
 	Baseline json.RawMessage `json:"baseline,omitempty"`
 	Kept     []string        `json:"kept,omitempty"`
+	Owned    []string        `json:"owned,omitempty"`
 }
 
 // Ready is when the resource was as the spec wants.
@@ -135,7 +136,7 @@ func (s *State) status() *Status {
 		Paused: s.Paused, Deleting: s.Deletion != nil, Deleted: s.deleted(),
 		Operation: s.Operation.Method, OperationSince: s.Operation.Since,
 		Abortable: s.canAbort(), Cascade: s.Deletion != nil && s.Deletion.Cascade,
-		Kept: s.Known.Kept, Exports: s.exports(),
+		Kept: s.Known.Kept, Owned: s.Known.Owned, Exports: s.exports(),
 		Differences: s.Differences, DifferencesAt: s.DifferencesAt, Decisions: s.Decisions,
 	}
 	if d := s.Desired; d != nil {

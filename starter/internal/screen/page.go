@@ -49,6 +49,13 @@ func (p Painter) Page(v backend.View, workflowID, namespace string, wide bool) s
 	if len(v.Kept) > 0 {
 		d.line("Azure keeps", "%s (Azure's value differs from the manifest and is accepted; reconcile --drop-baseline writes the manifest's value again)", strings.Join(v.Kept, ", "))
 	}
+	if len(v.Owned) > 0 {
+		owned := make([]string, len(v.Owned))
+		for i, text := range v.Owned {
+			owned[i] = cli.OneLine(text)
+		}
+		d.line("Kept", "%s", strings.Join(owned, "\n"))
+	}
 	d.exports()
 	d.decisions()
 	d.line("Web UI", "/namespaces/%s/workflows/%s", namespace, url.PathEscape(workflowID))

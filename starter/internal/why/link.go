@@ -36,6 +36,8 @@ type Link struct {
 	Clear bool `json:"clear,omitempty"`
 	// Advice is what to do if this link is a root cause.
 	Advice string `json:"todo,omitempty"`
+	// Owned name the values that another owner moved, with the owner.
+	Owned []string `json:"owned,omitempty"`
 	// WaitsFor are the causes that are shown; More counts the others.
 	WaitsFor []*Link `json:"waitsFor,omitempty"`
 	More     int     `json:"more,omitempty"`
@@ -78,7 +80,7 @@ func newLink(v backend.View, taskQueue string, now time.Time) *Link {
 	l := &Link{
 		ID: v.ID, Name: v.DisplayName(), State: v.PhaseName(), Since: c.LastTransitionTime,
 		Reason: c.Reason, Message: cli.OneLine(c.Message), Origin: cli.OneLine(c.Origin), NextTry: v.NextAttempt(),
-		Overdue: v.Overdue, Stale: v.Stale && !v.Unmanaged,
+		Overdue: v.Overdue, Stale: v.Stale && !v.Unmanaged, Owned: v.Owned,
 		key: v.Record.Key(), record: v.Record, deleting: v.Deleting && !v.Unmanaged, abortable: v.Abortable,
 	}
 	if v.Overdue {

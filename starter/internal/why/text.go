@@ -27,6 +27,9 @@ func (c Chain) Text(now time.Time, wide bool) string {
 	if c.Clear {
 		p.printf("nothing blocks %s\n", cli.KindAndName(c.ID))
 	}
+	for _, owned := range c.Owned {
+		p.printf("kept: %s\n", cli.OneLine(owned))
+	}
 	for i, root := range c.Roots {
 		if i == maxRootsShown && !wide {
 			p.printf("root cause: … and %d more\n", len(c.Roots)-i)
