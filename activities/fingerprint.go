@@ -13,14 +13,15 @@ import (
 
 // fingerprint returns a keyed hash of a plan and of what it is based on: the values
 // in Azure where the manifest states something. Other values (etags, counters,
-// times) change by themselves and do not change the fingerprint.
-func (h *hasher) fingerprint(result PlanResourceResult, desired resource.Desired, observed map[string]any) (string, error) {
+// times) change by themselves and do not change the fingerprint, nor do those at the ignored
+// paths: their owners move them between a plan and its apply.
+func (h *hasher) fingerprint(result PlanResourceResult, desired resource.Desired, observed map[string]any, ignored []string) (string, error) {
 	body, err := resource.DecodeBody(desired.Body)
 	if err != nil {
 		return "", err
 	}
 	var ignore []resource.Path
-	for _, text := range desired.Ignore {
+	for _, text := range slices.Concat(desired.Ignore, ignored) {
 		if path, err := resource.ParsePath(text); err == nil {
 			ignore = append(ignore, path)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/armature-io/armature/activities/exporting"
 	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/activities/writing"
+	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -56,6 +57,10 @@ type PlanResourceResult struct {
 	// Drops and MoreDrops are as in resource.Verdict.
 	Drops     []string `json:"drops,omitempty"`
 	MoreDrops int      `json:"moreDrops,omitempty"`
+	// Owned name the values that another owner moved, with the owner, and Kept the paths at
+	// which Azure keeps another value: no PUT changes either. At most 20 each.
+	Owned []string `json:"owned,omitempty"`
+	Kept  []string `json:"kept,omitempty"`
 	// Settings are what an apply changes in the applied spec. Its body is among them only
 	// where nothing in Azure differs from it.
 	Settings []resource.SpecChange `json:"settings,omitempty"`
@@ -99,6 +104,10 @@ type planning struct {
 	managed bool
 	// after are the resources that the same plan creates first.
 	after []resource.ID
+	// found is the comparison with Azure, and ignored are the paths that it left out: those of
+	// the manifest, and those of other owners.
+	found   drift.Result
+	ignored []string
 }
 
 // PlanResource returns what a pass would do to a resource, by the same steps: owner
@@ -159,12 +168,20 @@ func (p *planning) compare(ctx, requests context.Context) (PlanResourceResult, e
 	if err != nil {
 		return p.finish(requests, nil, resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error()))
 	}
-	checked, _ := p.comparer.preCheck(checks, PreCheckInput{
+	in := PreCheckInput{
 		Desired: desired, Observed: got.Observed, Memory: p.memory.Memory, Applied: p.memory.Applied, Existed: p.memory.Existed,
 		ExistenceOnly: got.ExistenceOnly,
 		Moved:         got.Moved, Identity: p.memory.Identity,
-	})
-	verdict := checked.Verdict
+	}
+	request, stop := p.comparer.requestWithOwner(checks, in.Desired, in.PassFacts, in.Observed, in.Memory)
+	var verdict resource.Verdict
+	if stop != nil {
+		verdict = *stop
+	} else {
+		verdict = p.comparer.decide(checks, in, request).Verdict
+		options := request.Comparison()
+		p.found, p.ignored = drift.Compare(request.Object.Desired, request.Object.Observed, options), options.Ignore
+	}
 	if verdict.Action == resource.ActionBlock && verdict.Reason == resource.ReasonReferenceNotReady && len(p.after) > 0 {
 		// The value of a $ref is known once its resource is created.
 		verdict = resource.Proceed("values from " + contents.NameAll(contents.DisplayNames(p.after)) + " are not known before that is created")
@@ -238,6 +255,7 @@ func (p *planning) finish(ctx context.Context, observed map[string]any, verdict 
 		Action: planAction(verdict), Reason: verdict.Reason, Severity: verdict.Severity, Message: verdict.Text(),
 		APIVersion: p.in.Desired.APIVersion, Managed: p.managed, Generation: p.memory.Generation,
 		Differences: verdict.Differences, More: verdict.More, Drops: verdict.Drops, MoreDrops: verdict.MoreDrops,
+		Owned: p.found.OwnedTexts(), Kept: p.found.Accepted[:min(len(p.found.Accepted), resource.MaxDifferences)],
 		After: p.after, WaitingFor: verdict.WaitingFor, RequestID: verdict.RequestID,
 	}
 	p.checkOffer(ctx, &result)
@@ -249,7 +267,7 @@ func (p *planning) finish(ctx context.Context, observed map[string]any, verdict 
 		result.Exports = p.planExports(ctx, observed)
 	}
 	var err error
-	if result.Fingerprint, err = p.fingerprint(result, p.in.Desired, observed); err != nil {
+	if result.Fingerprint, err = p.fingerprint(result, p.in.Desired, observed, p.ignored); err != nil {
 		result.Action, result.Message = PlanError, fmt.Sprintf("the plan has no fingerprint: %v", err)
 	}
 	p.report("PlanResource", verdict)

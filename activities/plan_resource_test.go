@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -248,5 +249,32 @@ func TestPlanRefused(t *testing.T) {
 				t.Errorf("got %+v, want %s %s", got, c.want, c.reason)
 			}
 		})
+	}
+}
+
+// TestPlanOwned checks that a plan names the owner of a value that differs, and that the owner
+// may move it between the plan and its apply.
+func TestPlanOwned(t *testing.T) {
+	t.Parallel()
+	const (
+		namespace = groupText + "/providers/Microsoft.EventHub/namespaces/n1"
+		body      = `{"location":"westus2","sku":{"name":"Standard","capacity":%d},"properties":{"isAutoInflateEnabled":true}}`
+	)
+	plan := func(capacity int) PlanResourceResult {
+		w := newWorld(t)
+		w.put(groupText, `{"location":"westus2"}`)
+		w.put(namespace, fmt.Sprintf(body, capacity))
+		d := desired(t, namespace, fmt.Sprintf(body, 2))
+		d.APIVersion = "2024-01-01"
+		result, err := run(w, w.acts.PlanResource, PlanResourceInput{Desired: d})
+		must(t, err)
+		return result
+	}
+	same, moved := plan(2), plan(9)
+	if moved.Action != PlanNone || !slices.Equal(moved.Owned, []string{"sku.capacity belongs to properties.isAutoInflateEnabled"}) || len(same.Owned) > 0 {
+		t.Errorf("%s, owned %v, and %v at the manifest's value", moved.Action, moved.Owned, same.Owned)
+	}
+	if same.Fingerprint != moved.Fingerprint {
+		t.Error("the fingerprint changed with a value of another owner")
 	}
 }

@@ -91,6 +91,11 @@ func (c *comparer) preCheck(ctx context.Context, in PreCheckInput) (_ PreCheckRe
 	if stop != nil {
 		return PreCheckResult{Verdict: *stop}, false
 	}
+	return c.decide(ctx, in, request), readerOf(request).wrote()
+}
+
+// decide is the decision of a pre-check about a request of requestWithOwner.
+func (c *comparer) decide(ctx context.Context, in PreCheckInput, request extensionhost.Request) PreCheckResult {
 	request.Force, request.BlockedFor, request.HoldDrops = in.Force, in.BlockedFor, in.HoldsDrops()
 	checked := readerOf(request).withWrites(withAge(request, c.registry.PreCheck(ctx, request)))
 	verdict, adopt := c.checkAdoption(c.now(), checked, in, request.Object.Exists())
@@ -106,7 +111,7 @@ func (c *comparer) preCheck(ctx context.Context, in PreCheckInput) (_ PreCheckRe
 	}
 	turn, _ := c.registry.FamilyHead(in.Desired.ID)
 	verdict = c.checkRefusal(ctx, reportDrift(verdict, in.Desired), in, request)
-	return PreCheckResult{Verdict: verdict, Turn: turn, Adopt: adopt, Verify: verify && !adopt}, readerOf(request).wrote()
+	return PreCheckResult{Verdict: verdict, Turn: turn, Adopt: adopt, Verify: verify && !adopt}
 }
 
 // comparesNothing reports whether a PUT would be sent for differences from a body that

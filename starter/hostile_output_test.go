@@ -52,7 +52,7 @@ func hostileStatus(t *testing.T, s string) workflows.Status {
 	status.Name, status.Credential, status.Operation = s, s, s
 	status.Condition.Reason, status.Condition.Message = resource.Reason(s), s
 	status.Labels = map[string]string{s: s}
-	status.Kept = []string{s}
+	status.Kept, status.Owned = []string{s}, []string{s}
 	status.Differences = []resource.Difference{{Path: s, Observed: s, Desired: s}}
 	status.Decisions = []workflows.Decision{{At: noon(), Count: 1, Step: s, Action: resource.Action(s), Reason: resource.Reason(s), Message: s}}
 	return status
@@ -67,7 +67,7 @@ func outputWorld(t *testing.T, s string) *world {
 	w.temporal.stuckStep = s
 	w.temporal.freezes = []workflows.Freeze{{Selector: s, By: s, Reason: s, Since: noon()}}
 	w.temporal.plans = map[string]activities.PlanResourceResult{"adx": {
-		Action: activities.PlanUpdate, Reason: resource.Reason(s), Message: s, Warnings: []string{s}, Drops: []string{s}, Held: s,
+		Action: activities.PlanUpdate, Reason: resource.Reason(s), Message: s, Warnings: []string{s}, Drops: []string{s}, Held: s, Owned: []string{s}, Kept: []string{s},
 		Differences: []resource.Difference{{Path: s, Observed: s, Desired: s, Rule: s}},
 	}}
 	return w

@@ -87,6 +87,13 @@ func TestPlan(t *testing.T) {
 				Message: "Azure accepted the last PUT and kept its own value of sku.name",
 			}},
 		},
+		"Owned": {
+			reason: "a value of another owner is no change, and the plan names the owner", golden: "plan-owned.txt",
+			plans: map[string]activities.PlanResourceResult{"adx": {
+				Action: activities.PlanNone, Reason: resource.ReasonInSync, Managed: true, Message: "In sync: Azure matches the manifest",
+				Owned: []string{"sku.capacity belongs to autoscale setting a1"}, Kept: []string{"properties.size"},
+			}},
+		},
 		"Prune": {
 			reason: "what no manifest names is deleted", args: []string{"--prune", "-l", "stack=prod"}, stale: group + "/providers/Microsoft.Kusto/clusters/old",
 			code: 2, golden: "plan-prune.txt",

@@ -62,6 +62,14 @@ func (c Change) details(wide bool) []detail {
 	if c.MoreDrops > 0 {
 		lines = append(lines, detail{remark: "and " + cli.Count(c.MoreDrops, "more removal")})
 	}
+	for _, owned := range c.Owned {
+		lines = append(lines, detail{remark: "kept: " + cli.OneLine(owned)})
+	}
+	if wide {
+		for _, path := range c.Kept {
+			lines = append(lines, detail{path: text.Name(path), remark: "Azure keeps another value, which is accepted"})
+		}
+	}
 	for _, s := range c.Settings {
 		lines = append(lines, settingDetail(s))
 	}

@@ -44,7 +44,7 @@ type section struct {
 func (p Plan) Markdown() string {
 	var sections []section
 	for _, c := range p.Resources {
-		if !c.isInSync() {
+		if !c.isInSync() || len(c.Owned) > 0 {
 			sections = append(sections, c.section())
 		}
 	}

@@ -45,11 +45,12 @@ func (p Plan) Show(out io.Writer, format cli.Format, ink cli.Ink) error {
 }
 
 // Text returns the changes and a summary. Resources that are in sync are counted
-// only, unless wide, which also shows the bodies of resources to create.
+// only, unless values of theirs have another owner, or wide, which also shows the bodies of
+// resources to create.
 func (p Plan) Text(wide bool, ink cli.Ink) string {
 	var b strings.Builder
 	for _, c := range p.Resources {
-		if wide || !c.isInSync() {
+		if wide || !c.isInSync() || len(c.Owned) > 0 {
 			b.WriteString(c.text(wide, ink))
 		}
 	}
@@ -139,23 +140,29 @@ func (p Plan) summary() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, part.label))
 		}
 	}
-	inSync, accepted, unmanaged := 0, 0, 0
+	inSync, unchanged, kept, unmanaged := 0, 0, 0, 0
 	for _, c := range p.Resources {
 		switch {
 		case c.Action != activities.PlanNone:
 		case !c.isInSync():
-			accepted++
+			unchanged++
 		default:
 			inSync++
+			if len(c.Owned)+len(c.Kept) > 0 {
+				kept++
+			}
 			if !c.Managed {
 				unmanaged++
 			}
 		}
 	}
-	if accepted > 0 {
-		parts = append(parts, fmt.Sprintf("%d left unchanged", accepted))
+	if unchanged > 0 {
+		parts = append(parts, fmt.Sprintf("%d left unchanged", unchanged))
 	}
 	last := fmt.Sprintf("%d in sync", inSync)
+	if kept > 0 {
+		last += fmt.Sprintf(", %d of them with values that Azure keeps", kept)
+	}
 	if unmanaged > 0 {
 		last += fmt.Sprintf(" (%d not managed yet: apply takes over the existing resources)", unmanaged)
 	}
