@@ -45,6 +45,9 @@ type ImportResourceResult struct {
 	// properties that no GET of the type shows.
 	Secrets []string `json:"secrets,omitempty"`
 	Unshown []string `json:"unshown,omitempty"`
+	// Owned name the values that were left out because another owner moves them, with the
+	// owner; at most 20. A managed resource keeps them: its manifest may state them.
+	Owned []string `json:"owned,omitempty"`
 	// Managed is set where Armature manages the resource already.
 	Managed bool `json:"managed,omitempty"`
 	// Skipped is why the resource needs no manifest, "" where it needs one.
@@ -175,13 +178,16 @@ func (i *importRun) describe(ctx context.Context, got GetResourceResult, result 
 		body = map[string]any{}
 	}
 	result.Secrets = masked
+	if _, result.Managed, err = i.fleet.Managed(ctx, result.ID); err != nil {
+		return fmt.Errorf("look up %s: %w", result.ID.Short(), err)
+	}
+	if !result.Managed {
+		body, result.Owned = i.withoutOwned(checks, request, body)
+	}
 	if result.Body, err = json.Marshal(body); err != nil {
 		return fmt.Errorf("encode %s: %w", result.ID, err)
 	}
 	result.Unshown = drift.Unshown(result.ID, result.APIVersion, observed)
-	if _, result.Managed, err = i.fleet.Managed(ctx, result.ID); err != nil {
-		return fmt.Errorf("look up %s: %w", result.ID.Short(), err)
-	}
 	if owner := result.ID.Owner(); !result.ID.IsChild() && !owner.IsZero() && resource.ContainerAPIVersion(owner) == "" {
 		result.OwnerAPIVersion, err = i.newestVersion(ctx, owner)
 	}

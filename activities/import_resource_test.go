@@ -113,3 +113,81 @@ func TestImportFails(t *testing.T) {
 		})
 	}
 }
+
+// TestImportLeavesOwnedOut imports what others have moved: the manifest states no value of a
+// switch, no power state, and no image of an upgrade, and its plan is in sync.
+func TestImportLeavesOwnedOut(t *testing.T) {
+	t.Parallel()
+	const (
+		aks     = groupText + "/providers/Microsoft.ContainerService/managedClusters/k1"
+		pool    = aks + "/agentPools/a"
+		vmss    = groupText + "/providers/Microsoft.Compute/virtualMachineScaleSets/s1"
+		hubs    = groupText + "/providers/Microsoft.EventHub/namespaces/n1"
+		setting = groupText + "/providers/Microsoft.Insights/autoscaleSettings/a1"
+		cluster = `{"location":"westus2","properties":{"dnsPrefix":"k","kubernetesVersion":"1.29.9","autoUpgradeProfile":{"upgradeChannel":"none","nodeOSUpgradeChannel":"None"},"agentPoolProfiles":[{"name":"a","count":3,"enableAutoScaling":true,"mode":"System","nodeImageVersion":"AKSUbuntu-202510.19.2","powerState":{"code":"Running"}}]}}`
+	)
+	for name, c := range map[string]struct {
+		reason, id, version, body string
+		left, kept                []string
+	}{
+		"cluster": {
+			reason: "also those of the pools in its list; versions of a channel that is off stay", id: aks, version: "2024-02-01", body: cluster,
+			left: []string{"count", "nodeImageVersion", "powerState"}, kept: []string{`"kubernetesVersion":"1.29.9"`, `"name":"a"`},
+		},
+		"pool": {
+			reason: "the channel of the cluster is off, so that the version stays", id: pool, version: "2024-02-01",
+			body: `{"properties":{"count":3,"vmSize":"Standard_D2s_v3","enableAutoScaling":true,"minCount":1,"maxCount":5,"orchestratorVersion":"1.29.9","nodeImageVersion":"AKSUbuntu-202510.19.2","powerState":{"code":"Running"}}}`,
+			left: []string{`"count"`, "nodeImageVersion", "powerState"}, kept: []string{`"orchestratorVersion":"1.29.9"`, `"minCount":1`},
+		},
+		"scale set": {
+			reason: "an autoscale setting targets it", id: vmss, version: "2024-03-01", body: `{"location":"westus2","sku":{"name":"Standard_D2s_v3","tier":"Standard","capacity":7},"properties":{"overprovision":false}}`,
+			left: []string{"capacity"}, kept: []string{`"name":"Standard_D2s_v3"`},
+		},
+		"event hubs": {
+			reason: "auto-inflate is on", id: hubs, version: "2024-01-01", body: `{"location":"westus2","sku":{"name":"Standard","tier":"Standard","capacity":7},"properties":{"isAutoInflateEnabled":true,"maximumThroughputUnits":20}}`,
+			left: []string{"capacity"}, kept: []string{`"isAutoInflateEnabled":true`},
+		},
+		"event hubs, off": {
+			reason: "nobody else moves the value", id: hubs, version: "2024-01-01", body: `{"location":"westus2","sku":{"name":"Standard","tier":"Standard","capacity":7},"properties":{"isAutoInflateEnabled":false}}`,
+			kept: []string{`"capacity":7`},
+		},
+		"disk": {
+			reason: "a size that only grows does no harm, and a creation needs it", id: groupText + "/providers/Microsoft.Compute/disks/d1", version: "2023-10-02",
+			body: `{"location":"westus2","sku":{"name":"Premium_LRS"},"properties":{"creationData":{"createOption":"Empty"},"diskSizeGB":128}}`, kept: []string{`"diskSizeGB":128`},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.put(groupText, `{"location":"westus2"}`)
+			if c.id == pool {
+				w.put(aks, cluster)
+			}
+			w.put(c.id, c.body)
+			w.put(setting, `{"location":"westus2","properties":{"enabled":true,"targetResourceUri":"`+vmss+`","profiles":[]}}`)
+			got, err := run(w, w.acts.ImportResource, ImportResourceInput{ID: id(t, c.id), APIVersion: c.version})
+			must(t, err)
+			owned := strings.Join(got.Owned, "\n")
+			for _, left := range c.left {
+				if strings.Contains(string(got.Body), left) || !strings.Contains(owned, strings.Trim(left, `"`)) {
+					t.Errorf("%s: %s is in %s, or is not named in %s", c.reason, left, got.Body, owned)
+				}
+			}
+			for _, kept := range c.kept {
+				if !strings.Contains(string(got.Body), kept) {
+					t.Errorf("%s: %s is not in %s; left out %s", c.reason, kept, got.Body, owned)
+				}
+			}
+			if len(got.Owned) != len(c.left) {
+				t.Errorf("%s: left out %q", c.reason, got.Owned)
+			}
+			spec := desired(t, c.id, string(got.Body))
+			spec.APIVersion = c.version
+			plan, err := run(w, w.acts.PlanResource, PlanResourceInput{Desired: spec})
+			must(t, err)
+			if plan.Action != PlanNone || len(plan.Differences) > 0 {
+				t.Errorf("%s: the plan of the import is %+v", c.reason, plan)
+			}
+		})
+	}
+}

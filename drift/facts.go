@@ -49,7 +49,12 @@ type PropertyFact struct {
 	// Children is set if the elements of the list are resources themselves.
 	Children bool `yaml:"children"`
 	// OneShot is set if only a creation uses the property (one_shot.go).
-	OneShot bool   `yaml:"oneShot"`
+	OneShot bool `yaml:"oneShot"`
+	// Upgraded is set if upgrades outside of manifests set the value: an import leaves it out.
+	Upgraded bool `yaml:"upgraded"`
+	// Release begins the values that releases outside of manifests set, for example "DOCKER|";
+	// "*" is any value.
+	Release string `yaml:"release"`
 	Source  string `yaml:"source"`
 }
 

@@ -88,6 +88,9 @@ type ownedValue struct {
 // initialOwner is the owner of the values of Options.Initial.
 const initialOwner = "reconcile.initial"
 
+// ownerAzure is the owner of the values of a switch without a path.
+const ownerAzure = "Azure"
+
 // WithOwned returns the options in which the values of other owners are ignored: they are no
 // difference, and a PUT carries them as Azure shows them. A creation has none. owner is
 // the body of the owner; if it is nil, its switches count as on. Of the values that their owner let go of, only
@@ -204,7 +207,7 @@ func (o Options) ownedValues(desired, observed map[string]any) []ownedValue {
 		at, err := resource.ParsePath(sw.Path)
 		for _, path := range resource.ParsePaths(sw.Values) {
 			s.expand(path, desired, observed, func(v ownedValue) {
-				v.by, v.kind, v.group, v.on = "Azure", sw.Kind, group, sw.Path == ""
+				v.by, v.kind, v.group, v.on = ownerAzure, sw.Kind, group, sw.Path == ""
 				if err == nil {
 					o.setSwitch(&v, sw, bindItems(at, path, v.path), desired, observed)
 				}

@@ -137,6 +137,9 @@ func (a *app) importResources(ctx context.Context, inputs []activities.ImportRes
 	if found.Defaults > 0 {
 		a.note("%s left out; --with-defaults writes them", cli.CountOf(found.Defaults, "default value of the services is", "default values of the services are"))
 	}
+	if found.Owned > 0 {
+		a.note("%s left out, and comments in the manifests name them", cli.CountOf(found.Owned, "value of another owner is", "values of other owners are"))
+	}
 	manifests, unlinked := importer.Manifests(found.Found, how.reconcile)
 	if unlinked != nil {
 		a.note("the manifests have IDs in place of names: %s", cli.OneLine(unlinked.Error()))

@@ -30,6 +30,9 @@ func Manifests(found []activities.ImportResourceResult, how Reconcile) ([]conver
 		for _, path := range result.Unshown {
 			o.Comments = append(o.Comments, "Not shown by Azure: "+path+"; state it if the resource is to be created from this manifest.")
 		}
+		for _, owned := range result.Owned {
+			o.Comments = append(o.Comments, "Not stated: "+owned+".")
+		}
 		read[i] = o
 	}
 	return convert.FromObserved(convert.Options{Adopt: how.Adopt, Policy: how.Policy, Credential: how.Credential}, read)

@@ -110,3 +110,14 @@ func TestManifestsNameEachOther(t *testing.T) {
 		}
 	}
 }
+
+// TestOwnedIsNamed checks that a manifest names the values that were left out for their owners.
+func TestOwnedIsNamed(t *testing.T) {
+	t.Parallel()
+	found := routes(t, "a")
+	found[0].Owned = []string{"sku.capacity belongs to autoscale setting a1"}
+	manifests, err := Manifests(found, Reconcile{})
+	if err != nil || !strings.Contains(string(manifests[0].Text), "# Not stated: sku.capacity belongs to autoscale setting a1.\n") {
+		t.Errorf("%v:\n%s", err, manifests[0].Text)
+	}
+}

@@ -46,6 +46,8 @@ type Result struct {
 	Outcomes []Outcome
 	// Defaults is the number of values that were left out because the services set them.
 	Defaults int
+	// Owned is the number of values that were left out because another owner moves them.
+	Owned int
 }
 
 func (e *Result) sort() {

@@ -157,6 +157,7 @@ func (w *walk) note(t task, result activities.ImportResourceResult) {
 	case statesNothing(result):
 		add(Skipped, "a part of its parent that states nothing of its own, or only defaults")
 	default:
+		w.result.Owned += len(result.Owned)
 		w.result.Found = append(w.result.Found, result)
 		w.inline[result.ID.Key()] = inlineOf(result)
 	}
