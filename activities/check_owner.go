@@ -169,16 +169,20 @@ func (m *requestMaker) request(desired resource.Desired) extensionhost.Request {
 	return request
 }
 
-// keepsOthers reports whether a PUT keeps the values that other tools set since the last
-// one: by default, for types whose published shape defines what may be sent back.
-func keepsOthers(desired resource.Desired) bool {
-	return desired.Put == "" && drift.KeepsOthers(desired.ID.Type())
+// bodyMode returns how a PUT handles values that the manifest does not state. By default it
+// keeps those that other tools set since the last one, as far as the published shape of the
+// type defines what may be sent back, and merges the body if there is no shape.
+func bodyMode(desired resource.Desired) (keepOthers, merge bool) {
+	published := drift.KeepsOthers(desired.ID.Type())
+	byDefault := desired.Put == ""
+	return byDefault && published, byDefault && !published || desired.Put == resource.PutMerge
 }
 
 func (m *requestMaker) requestWithoutBody(desired resource.Desired, facts PassFacts) extensionhost.Request {
 	reader := &stepReader{
 		client: m.client, lookup: m.lookup, managed: m.states, etags: m.etags, log: m.log, readSince: facts.RequestedAt,
 	}
+	keepOthers, merge := bodyMode(desired)
 	return extensionhost.Request{
 		Object: &resource.Object{
 			ID: desired.ID, APIVersion: desired.APIVersion,
@@ -186,7 +190,7 @@ func (m *requestMaker) requestWithoutBody(desired resource.Desired, facts PassFa
 		},
 		Resolver: reader, Client: &linkClient{reader: reader, desired: desired}, Log: m.log, HashKey: m.key, FormerHashKey: m.formerKey,
 		Ignore: desired.Ignore, Initial: desired.Initial, Enforce: desired.Enforce, ChildLists: m.registry.ChildLists(desired.ID.Type()),
-		Merge: desired.Put == resource.PutMerge, KeepOthers: keepsOthers(desired),
+		Merge: merge, KeepOthers: keepOthers,
 		StatedOnly: desired.Put == resource.PutPatch, Facts: m.registry.Facts(desired.ID.Type()).Comparison,
 	}
 }

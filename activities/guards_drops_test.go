@@ -16,6 +16,7 @@ import (
 func TestGuardHeldDrops(t *testing.T) {
 	t.Parallel()
 	const document, storage = groupText + "/providers/Microsoft.DocumentDB/databaseAccounts/cosmos", groupText + "/providers/Microsoft.Storage/storageAccounts/acct"
+	const widgetText = groupText + "/providers/Contoso.Private/widgets/w1"
 	const account = `{"location":"westus2","kind":"StorageV2","sku":{"name":"Standard_LRS"},"properties":{"accessTier":"Hot"}}`
 	cases := map[string]struct {
 		reason, id, version, body, theirs, drift string
@@ -39,6 +40,11 @@ func TestGuardHeldDrops(t *testing.T) {
 			reason: "a correction sends it as Azure shows it", id: storage, version: "2023-01-01",
 			body: account, theirs: `{"properties":{"networkAcls":{"defaultAction":"Audited","bypass":"None"}}}`,
 			drift: `{"properties":{"accessTier":"Cool"}}`, stays: "Audited",
+		},
+		"unpublished": {
+			reason: "without a shape the body is merged", id: widgetText, version: "2024-01-01",
+			body: `{"location":"westus2","properties":{"mode":"Hot"}}`, theirs: `{"properties":{"firewall":{"rules":["203.0.113.7"]},"secret":"***"}}`,
+			drift: `{"properties":{"mode":"Cool"}}`, stays: "203.0.113.7",
 		},
 		"replace, nothing of others": {
 			reason: "values of the service are there again", id: storage, version: "2023-01-01", put: resource.PutReplace,

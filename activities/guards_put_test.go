@@ -234,6 +234,7 @@ func TestGuardNamesDrops(t *testing.T) {
 	const observed = `{"location":"westus2","identity":{"type":"SystemAssigned"},"sku":{"name":"S1"},"zones":["1"],"tags":{"theirs":"x"},
 		"properties":{"size":1,"settings":{"ours":"1","theirs":"2"}}}`
 	d := desired(t, thingText, `{"location":"westus2","properties":{"size":2,"settings":{"ours":"1"}}}`)
+	d.Put = resource.PutReplace
 	got := local(w, w.acts.PreCheck, PreCheckInput{Desired: d, Observed: json.RawMessage(observed), Applied: true})
 	want(t, got.Verdict, resource.ActionProceed, resource.ReasonDrift, "", "the PUT removes", "identity", "sku", "zones")
 	if diff := cmp.Diff([]string{"identity", "sku", "zones", "properties.settings.theirs"}, got.Verdict.Drops); diff != "" {

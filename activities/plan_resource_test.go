@@ -22,6 +22,7 @@ func TestPlanResource(t *testing.T) {
 		reason   string
 		observed string
 		body     string
+		put      resource.Put
 		group    bool
 		together []string
 		ref      bool
@@ -52,7 +53,7 @@ func TestPlanResource(t *testing.T) {
 			want: PlanResourceResult{Action: PlanBlocked, Reason: resource.ReasonReferenceNotFound, WaitingFor: []resource.ID{id(t, netText)}}, requests: []string{"GET rg1", "GET n1"},
 		},
 		"Update": {
-			reason: "each path with its values, and what the PUT removes", group: true,
+			reason: "each path with its values, and what the PUT removes", group: true, put: resource.PutReplace,
 			observed: `{"location":"westus2","identity":{"type":"SystemAssigned"},"properties":{"size":7}}`,
 			want: PlanResourceResult{
 				Action: PlanUpdate, Reason: resource.ReasonDrift, Drops: []string{"identity"},
@@ -89,6 +90,7 @@ func TestPlanResource(t *testing.T) {
 				w.fleet.memories = map[string]WorkflowMemory{id(t, thingText).Key(): *c.memory}
 			}
 			d := desired(t, thingText, c.body)
+			d.Put = c.put
 			if c.ref {
 				d.References = []resource.Reference{{ID: id(t, netText), APIVersion: "2023-08-15"}}
 			}

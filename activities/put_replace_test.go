@@ -37,7 +37,7 @@ func TestGuardReplace(t *testing.T) {
 			w, put := putWorld(t)
 			w.put(groupText, `{"location":"westus2"}`)
 			w.put(c.id, thingBody)
-			put.Desired = desired(t, c.id, `{"location":"westus2","tags":{"a":"changed"}}`)
+			put.Desired = desired(t, c.id, `{"location":"westus2","tags":{"a":"changed"},"properties":{"size":2}}`)
 			put.Desired.Recreate, put.Kind = resource.RecreateOnImmutable, PutChange
 			c.change(&put)
 			w.sim.AddFault(c.fault)

@@ -62,7 +62,7 @@ func (p *put) completeSecrets(ctx context.Context, body map[string]any) (values 
 
 // keepsOthers reports whether the PUT keeps what the manifest does not state.
 func (p *put) keepsOthers() bool {
-	return p.request.KeepOthers || p.in.Desired.Put == resource.PutMerge
+	return p.request.KeepOthers || p.request.Merge
 }
 
 // complete reads a secret by an action. It returns false where the worker may not send the

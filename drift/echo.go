@@ -20,17 +20,39 @@ var neverEchoed = []string{
 // echoes returns the part of observed that a merged PUT may send back: what the
 // published shape of the type has as writable. It leaves out what Azure sets, what a GET
 // does not show whole (write-only properties, secrets), properties that the shape does
-// not have, and members of a form that desired does not select. All of observed is
-// returned if the type is not published. observed is changed.
+// not have, and members of a form that desired does not select. Of a type that is not
+// published, only what no service accepts is left out: neverEchoed and placeholders.
+// observed is changed.
 func echoes(desired, observed map[string]any, opts Options) map[string]any {
 	shape := types.Lookup(opts.Type, opts.APIVersion)
 	if shape == nil {
+		echoUnpublished(nil, observed)
 		return observed
 	}
 	s := opts.sender(observed)
 	s.echoObject(shape.Body, observed, sides{value: observed, desired: desired}, types.ReadOnlyOf(opts.Type))
 	s.withoutOneShots(observed, sides{value: observed, desired: desired})
 	return observed
+}
+
+// echoUnpublished removes from a value of a type without a shape the members that no service
+// accepts. Members with names of users stay.
+func echoUnpublished(path resource.Path, value any) {
+	switch at := value.(type) {
+	case map[string]any:
+		for name, member := range at {
+			below := path.With(resource.Step{Name: name})
+			if !isUserDefined(path) && (slices.Contains(neverEchoed, strings.ToLower(name)) || isPlaceholder(member)) {
+				delete(at, name)
+				continue
+			}
+			echoUnpublished(below, member)
+		}
+	case []any:
+		for i, item := range at {
+			echoUnpublished(path.With(resource.Step{Index: i, IsIndex: true}), item)
+		}
+	}
 }
 
 // echoObject removes the members of an observed object that are not sent back. readOnly

@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/armature-io/armature/internal/jsontree"
@@ -56,7 +57,11 @@ func Body(resolved, desired, observed map[string]any, opts Options) Sent {
 	sent.Body, sent.Kept = keep(own, observed, opts, opts.Merge || opts.keepItems)
 	// What the service had set for another selector does not belong to this one.
 	if opts.Merge && len(changedSelectors(own, observed, opts)) == 0 {
-		sent.Body = Merge(own, observed, opts)
+		others := maps.Clone(observed)
+		if name, _, found := jsontree.Member(others, "tags"); found {
+			delete(others, name) // KeepTags adds them
+		}
+		sent.Body = Merge(own, others, opts)
 	}
 	if opts.Merge || sent.Kept != "" {
 		RemoveFormerValues(sent.Body, desired, opts)

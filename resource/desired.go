@@ -49,7 +49,7 @@ type Put string
 
 // PutDefault, which is the empty text in a spec, sends the manifest's body with what
 // other tools set since the last PUT; that needs a published type, for other types it is
-// PutReplace. PutReplace sends the manifest's body alone. PutMerge merges it into the
+// PutMerge. PutReplace sends the manifest's body alone. PutMerge merges it into the
 // body of the last GET, so that all values and list items that the manifest does not
 // state remain. PutPatch sends a PATCH with the manifest's body alone, for a resource that
 // exists: what the body does not state belongs to others.
