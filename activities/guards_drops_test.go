@@ -46,6 +46,11 @@ func TestGuardHeldDrops(t *testing.T) {
 			body: `{"location":"westus2","properties":{"mode":"Hot"}}`, theirs: `{"properties":{"firewall":{"rules":["203.0.113.7"]},"secret":"***"}}`,
 			drift: `{"properties":{"mode":"Cool"}}`, stays: "203.0.113.7",
 		},
+		"unpublished, replace": {
+			reason: "a correction sends the members of others as Azure shows them", id: widgetText, version: "2024-01-01", put: resource.PutReplace,
+			body: `{"location":"westus2","properties":{"mode":"Hot"}}`, theirs: `{"properties":{"firewall":{"rules":["203.0.113.7"]}}}`,
+			drift: `{"properties":{"mode":"Cool"}}`, stays: "203.0.113.7",
+		},
 		"replace, nothing of others": {
 			reason: "values of the service are there again", id: storage, version: "2023-01-01", put: resource.PutReplace,
 			body: account, theirs: `{}`, drift: `{"properties":{"accessTier":"Cool"}}`,

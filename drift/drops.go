@@ -17,9 +17,9 @@ type Drops struct {
 	More  int
 }
 
-// envelope are the top-level members that a PUT replaces as a whole. For types without a
-// published shape nothing else is known to be writable.
-var envelope = [...]string{"identity", "sku", "plan", "zones", "managedBy", "extendedLocation"}
+// envelope are the top-level members that a body may state. Of a type without a published
+// shape, a service may show others that a body may not.
+var envelope = [...]string{"properties", "identity", "sku", "plan", "zones", "managedBy", "extendedLocation"}
 
 // DropsOf returns what a PUT of desired takes away from observed: values and list items
 // that desired does not state, that its body does not contain, and that are not there by
@@ -113,7 +113,7 @@ func (f *dropFinder) missing(shown any, path resource.Path) {
 	members, isMap := shown.(map[string]any)
 	switch {
 	case !foreign:
-	case all || !isMap:
+	case !isMap, all && !(len(path) == 1 && strings.EqualFold(path[0].Name, "properties")):
 		f.add(path)
 	default:
 		for name := range jsontree.Names(members) {
@@ -122,8 +122,8 @@ func (f *dropFinder) missing(shown any, path resource.Path) {
 	}
 }
 
-// isKnown reports whether an unpublished property is one that a body may state: a member
-// of the envelope, or a key that users choose.
+// isKnown reports whether an unpublished property may be one that a body states: in a member
+// of the envelope, or with a key that users choose.
 func (f *dropFinder) isKnown(path resource.Path) bool {
 	last := path[len(path)-1].Name
 	if slices.ContainsFunc(envelope[:], func(name string) bool { return strings.EqualFold(path[0].Name, name) }) {

@@ -73,7 +73,7 @@ func TestDrops(t *testing.T) {
 	desired := body(t, []byte(`{"properties":{"a":1,"labels":{"own":"1"},"rules":[{"name":"own"}]},"tags":{"own":"1"}}`))
 	observed := body(t, []byte(`{"id":"/x","sku":{"name":"S"},"identity":{"type":"SystemAssigned"},"zones":[],"etag":"e",
 		"properties":{"a":2,"b":3,"labels":{"own":"1","theirs":"2"},"rules":[{"name":"own"},{"name":"theirs"}]},"tags":{"own":"1","theirs":"2"}}`))
-	want := []string{"identity", "sku", "properties.labels.theirs", "properties.rules[name=theirs]"}
+	want := []string{"identity", "sku", "properties.b", "properties.labels.theirs", "properties.rules[name=theirs]"}
 	if diff := cmp.Diff(want, drift.Compare(desired, observed, drift.Options{}).Drops.Paths); diff != "" {
 		t.Errorf("a PUT drops values of others, except tags and values that only the server sets (-want +got)\n%s", diff)
 	}

@@ -48,7 +48,7 @@ func TestOwned(t *testing.T) {
 				{reason: "the manifest does not state the switch", manifest: `{"sku":{"capacity":2}}`, azure: `{"sku":{"capacity":6},"properties":{"isAutoInflateEnabled":true}}`, owned: []string{"sku.capacity belongs to properties.isAutoInflateEnabled"}},
 				{reason: "the value is not free", azure: `{"sku":{"capacity":6},"properties":{"isAutoInflateEnabled":false}}`, owned: []string{"sku.capacity 6 -> 2 belonged to properties.isAutoInflateEnabled, which is off now"}},
 				{reason: "until a user decides", wanted: true, sent: `{"sku":{"capacity":2}}`},
-				{reason: "then it is the manifest's", azure: `{"sku":{"capacity":8},"properties":{"isAutoInflateEnabled":false}}`, sent: `{"sku":{"capacity":2}}`},
+				{reason: "then it is the manifest's", azure: `{"sku":{"capacity":8},"properties":{"isAutoInflateEnabled":false}}`, sent: `{"properties":{"isAutoInflateEnabled":false},"sku":{"capacity":2}}`, owned: []string{"properties.isAutoInflateEnabled"}},
 			},
 		},
 		"a stated switch is turned on again, and the value stays": {
