@@ -72,7 +72,7 @@ type Entry struct {
 	// Secret is the keyed hash of the values behind $secret references.
 	Secret string `json:"secret,omitempty"`
 	// NotTaken is set when the path was a reason for the PUT, or when the GET after it
-	// does not show what it stated (isDropped).
+	// shows that Azure did not take what it stated (isNotTaken).
 	NotTaken bool `json:"notTaken,omitempty"`
 }
 
@@ -108,7 +108,7 @@ func NewBaseline(desired, observed map[string]any, opts Options) Baseline {
 	remaining = append(remaining, w.keptRemovals(observed, opts)...)
 	baseline.Applied = newPathSet(w.desiredPaths, maxApplied)
 	baseline.Added, baseline.Crowded = newPathSet(added, maxAdded), len(added) > maxAdded
-	baseline.fill(remaining, reasons, opts)
+	baseline.fill(remaining, reasons, observed, opts)
 	baseline.Corrections = corrections(remaining, baseline.Body, opts)
 	if before := opts.Baseline.Refused; before != nil && before.Body == baseline.Body {
 		baseline.Refused = before
@@ -127,7 +127,7 @@ func NewBaseline(desired, observed map[string]any, opts Options) Baseline {
 }
 
 // fill keeps the first differences by path and the others as one hash.
-func (b *Baseline) fill(found []difference, reasons map[string]resource.Difference, opts Options) {
+func (b *Baseline) fill(found []difference, reasons map[string]resource.Difference, observed map[string]any, opts Options) {
 	bytes := 0
 	var rest []difference
 	var shape *types.Shape
@@ -150,7 +150,7 @@ func (b *Baseline) fill(found []difference, reasons map[string]resource.Differen
 		} else {
 			old := opts.Baseline.Differences[d.text]
 			entry.NotTaken = old.NotTaken && old.Desired == entry.Desired ||
-				sent && d.rule == ruleAbsent && isDropped(shape, d.path, d.desired)
+				sent && isNotTaken(shape, opts.Facts, d, observed)
 		}
 		b.Differences[d.text] = entry
 	}

@@ -154,7 +154,7 @@ func (result *Result) accept(d difference, entry Entry) {
 	}
 	result.Accepted = append(result.Accepted, d.text)
 	if entry.NotTaken {
-		result.NotTaken = append(result.NotTaken, NotTaken{Path: d.text, Absent: d.rule == ruleAbsent})
+		result.NotTaken = append(result.NotTaken, NotTaken{Path: d.text, Absent: d.rule == ruleAbsent || d.rule == ruleItemMissing})
 	}
 }
 

@@ -48,6 +48,9 @@ type PropertyFact struct {
 	WriteOnly bool `yaml:"writeOnly"`
 	// Children is set if the elements of the list are resources themselves.
 	Children bool `yaml:"children"`
+	// DropsUnknown is set if the service leaves out the items of the list that name no existing
+	// resource.
+	DropsUnknown bool `yaml:"dropsUnknown"`
 	// OneShot is set if only a creation uses the property (one_shot.go).
 	OneShot bool `yaml:"oneShot"`
 	// Upgraded is set if upgrades outside of manifests set the value: an import leaves it out.

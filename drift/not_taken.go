@@ -2,6 +2,7 @@ package drift
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/internal/jsontree"
@@ -26,6 +27,46 @@ func (n NotTaken) String() string {
 		return n.Path
 	}
 	return fmt.Sprintf("%s (did you mean %s?)", n.Path, n.Nearest)
+}
+
+// isNotTaken reports whether a difference that the GET after a PUT shows is none of the
+// spellings and defaults of services: a property was dropped, an item is missing from a list
+// that is shown, or the resource has another location or another value of an enumeration.
+// shape is nil for a type that is not published.
+func isNotTaken(shape *types.Shape, facts Facts, d difference, observed map[string]any) bool {
+	switch d.rule {
+	case ruleAbsent:
+		return isDropped(shape, d.path, d.desired)
+	case ruleItemMissing:
+		list := d.path[:len(d.path)-1]
+		shown, _ := valueAt(list, observed).([]any)
+		return (d.path[len(d.path)-1].Key != "" || len(shown) == 0) && !slices.ContainsFunc(facts.Properties, func(f PropertyFact) bool { return f.DropsUnknown && f.is(list) })
+	case ruleListLength:
+		desired, _ := d.desired.([]any)
+		observed, _ := d.observed.([]any)
+		return len(observed) < len(desired)
+	case ruleValue:
+		return len(d.path) == 1 && strings.EqualFold(d.path[0].Name, "location") || isOtherMember(shape, d)
+	}
+	return false
+}
+
+// isOtherMember reports whether both values of a difference are published members of the
+// same enumeration.
+func isOtherMember(shape *types.Shape, d difference) bool {
+	desired, ok := d.desired.(string)
+	observed, isText := d.observed.(string)
+	if shape == nil || !ok || !isText {
+		return false
+	}
+	found, _ := shape.Find(d.path)
+	return slices.ContainsFunc(found, func(p types.Property) bool {
+		values, _ := p.Type.Values()
+		has := func(text string) bool {
+			return slices.ContainsFunc(values, func(value string) bool { return strings.EqualFold(value, text) })
+		}
+		return has(desired) && has(observed)
+	})
 }
 
 // isDropped reports whether a stated value that no GET shows after the PUT was

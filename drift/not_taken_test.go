@@ -67,6 +67,36 @@ func TestCreated(t *testing.T) {
 			`{"properties":{"subnets":[{"name":"a","properties":{"addressPrefix":"10.0.0.0/16"}}]}}`,
 			"does not show properties.subnets[name=a].properties.addressPrefx (did you mean properties.subnets[name=a].properties.addressPrefix?)",
 		},
+		"item missing": {
+			"a list that is shown shows each of its items", "Microsoft.Network/networkSecurityGroups",
+			`{"properties":{"securityRules":[{"name":"a"},{"name":"b"}]}}`, `{"properties":{"securityRules":[{"name":"b"}]}}`,
+			"does not show properties.securityRules[name=a]",
+		},
+		"all items missing": {
+			"an empty list is shown too", "Microsoft.Network/networkSecurityGroups",
+			`{"properties":{"securityRules":[{"name":"a"}]}}`, `{"properties":{"securityRules":[]}}`,
+			"does not show properties.securityRules[0]",
+		},
+		"scalar missing": {
+			"a shorter list lacks one of them", account,
+			`{"zones":["1","2"]}`, `{"zones":["1"]}`, "kept its own value of zones",
+		},
+		"location": {
+			"no service moves a resource", other,
+			`{"location":"westus3"}`, `{"location":"eastus"}`, "kept its own value of location",
+		},
+		"spelling of a location": {
+			"it is the same location", other, `{"location":"West US 2"}`, `{"location":"westus2"}`, "",
+		},
+		"enumeration": {
+			"both are published values", account,
+			`{"properties":{"minimumTlsVersion":"TLS1_2","accessTier":"hot"}}`, `{"properties":{"minimumTlsVersion":"TLS1_0","accessTier":"Hot"}}`,
+			"kept its own value of properties.minimumTlsVersion",
+		},
+		"other text": {
+			"a service may return another form of a text", account,
+			`{"properties":{"customDomain":{"name":"a"}}}`, `{"properties":{"customDomain":{"name":"b"}}}`, "",
+		},
 		"below any": {
 			"below a value of any kind every name is legal", "Microsoft.Logic/workflows",
 			`{"properties":{"definition":{"contentVersion":"1","triggerss":{"a":"b"}}}}`, `{"properties":{"definition":{"contentVersion":"1"}}}`, "",
