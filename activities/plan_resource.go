@@ -61,6 +61,9 @@ type PlanResourceResult struct {
 	// which Azure keeps another value: no PUT changes either. At most 20 each.
 	Owned []string `json:"owned,omitempty"`
 	Kept  []string `json:"kept,omitempty"`
+	// Foreign are the values that no manifest contains and that changed since the last PUT, as in
+	// PostCheckResult.
+	Foreign []string `json:"foreign,omitempty"`
 	// Settings are what an apply changes in the applied spec. Its body is among them only
 	// where nothing in Azure differs from it.
 	Settings []resource.SpecChange `json:"settings,omitempty"`
@@ -108,6 +111,8 @@ type planning struct {
 	// the manifest, and those of other owners.
 	found   drift.Result
 	ignored []string
+	// foreign is PlanResourceResult.Foreign.
+	foreign []string
 }
 
 // PlanResource returns what a pass would do to a resource, by the same steps: owner
@@ -187,6 +192,9 @@ func (p *planning) compare(ctx, requests context.Context) (PlanResourceResult, e
 		verdict = resource.Proceed("values from " + contents.NameAll(contents.DisplayNames(p.after)) + " are not known before that is created")
 		verdict.Create = !got.Exists
 	}
+	if request, stop := p.comparer.requestWithBodies(checks, p.comparer.bodies.Decode, desired, PassFacts{}, got.Observed, p.memory.Memory); stop == nil {
+		p.foreign = foreignTexts(request.Object, request.Comparison())
+	}
 	return p.finish(requests, observed, verdict)
 }
 
@@ -256,7 +264,7 @@ func (p *planning) finish(ctx context.Context, observed map[string]any, verdict 
 		APIVersion: p.in.Desired.APIVersion, Managed: p.managed, Generation: p.memory.Generation,
 		Differences: verdict.Differences, More: verdict.More, Drops: verdict.Drops, MoreDrops: verdict.MoreDrops,
 		Owned: p.found.OwnedTexts(), Kept: p.found.Accepted[:min(len(p.found.Accepted), resource.MaxDifferences)],
-		After: p.after, WaitingFor: verdict.WaitingFor, RequestID: verdict.RequestID,
+		After: p.after, Foreign: p.foreign, WaitingFor: verdict.WaitingFor, RequestID: verdict.RequestID,
 	}
 	p.checkOffer(ctx, &result)
 	result.Settings = p.settings(result)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"time"
 
@@ -47,6 +48,9 @@ type PostCheckResult struct {
 	Kept []string `json:"kept,omitempty"`
 	// Owned name the values that another owner moved, with the owner; at most 20.
 	Owned []string `json:"owned,omitempty"`
+	// Foreign are the values that no manifest contains and that changed since the last PUT, as
+	// texts with their paths; at most 20.
+	Foreign []string `json:"foreign,omitempty"`
 	// Identity replaces what the workflow remembers, when set.
 	Identity resource.Identity `json:"identity,omitempty"`
 	// KeysDisabled is the property with which the service rejects its keys, "" for none and for
@@ -103,9 +107,24 @@ func (a *Activities) remember(ctx context.Context, in PostCheckInput, request ex
 			found = drift.Compare(request.Object.Desired, request.Object.Observed, options)
 		}
 	}
+	result.Foreign = foreignTexts(request.Object, options)
 	result.Kept = found.Accepted[:min(len(found.Accepted), resource.MaxDifferences)]
 	result.Owned = found.OwnedTexts()
 	return found
+}
+
+// foreignTexts returns the values of a resource that no manifest contains and that changed since
+// the last PUT, as texts with their paths.
+func foreignTexts(object *resource.Object, options drift.Options) []string {
+	found, more := drift.Foreign(object.Desired, object.Observed, options)
+	texts := make([]string, 0, len(found))
+	for _, value := range found {
+		texts = append(texts, value.Path+": "+value.Observed)
+	}
+	if more > 0 {
+		texts[len(texts)-1] = fmt.Sprintf("and %d more", more+1)
+	}
+	return texts
 }
 
 // finishReady reports what Azure did not accept, and runs the success handlers.

@@ -89,7 +89,11 @@ func newMetrics(log *slog.Logger) (*metrics, error) {
 		AttributeFilter: attribute.NewAllowKeysFilter(),
 		Aggregation:     metric.AggregationExplicitBucketHistogram{Boundaries: readyBuckets},
 	})
-	provider := metric.NewMeterProvider(metric.WithReader(exporter), metric.WithView(overdue, ready))
+	foreign := metric.NewView(metric.Instrument{Name: workflows.ForeignMetric}, metric.Stream{
+		Description:     "Changes of values in Azure that no manifest contains; armature drift --foreign shows them.",
+		AttributeFilter: attribute.NewAllowKeysFilter(),
+	})
+	provider := metric.NewMeterProvider(metric.WithReader(exporter), metric.WithView(overdue, ready, foreign))
 	m.sdk = opentelemetry.NewMetricsHandler(opentelemetry.MetricsHandlerOptions{
 		Meter:                provider.Meter("temporal"),
 		OnError:              func(err error) { log.Warn("cannot record SDK metric", "error", err) },

@@ -42,6 +42,7 @@ func sampled(t *testing.T) map[string]*dto.MetricFamily {
 	m.countPass(tracing.Pass{Phase: string(workflows.PhaseReady)}, trace.SpanContext{})
 	m.countVerdict("PreCheck", resource.Block(resource.ReasonArmUnreachable, ""))
 	m.sdk.WithTags(map[string]string{"namespace": "default", "reason": "Failed"}).Counter(workflows.OverdueMetric).Inc(1)
+	m.sdk.WithTags(map[string]string{"namespace": "default"}).Counter(workflows.ForeignMetric).Inc(1)
 	m.sdk.WithTags(map[string]string{"namespace": "default"}).Timer(workflows.TimeToReadyMetric).Record(time.Second)
 	state := newStateMetrics(time.Minute, "stack", budgetsOf(), time.Now)
 	if err := state.read(context.Background(), &fakeTallier{tally: someTally()}, "1@a"); err != nil {

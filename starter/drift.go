@@ -15,6 +15,7 @@ func (a *app) driftCommand() *cobra.Command {
 	var (
 		targets backend.Selection
 		output  cli.Format
+		foreign bool
 	)
 	c := &cobra.Command{
 		Use:   "drift [NAME|ID... | -l SELECTOR]",
@@ -28,16 +29,20 @@ the restored specs would change, while writes are frozen.
 table omits resources that are in sync; wide lists them too. json, yaml and markdown are
 those of plan.
 
+--foreign also lists values that no manifest contains and that changed since the last PUT
+of Armature: an added identity, an opened firewall, a local user. They are not corrected.
+
 ` + driftExitHelp,
 		Example: "  armature drift\n  armature drift -l stack=prod -o wide\n  armature drift adx/telemetry -o json",
 		RunE: func(c *cobra.Command, args []string) error {
 			targets.Names = args
-			return withPlanExitCode(a.drift(c.Context(), targets, output))
+			return withPlanExitCode(a.drift(c.Context(), targets, output, foreign))
 		},
 	}
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return cli.Failed("%s", cli.FlagErrorText(c, err)) })
 	a.addSelection(c, &targets, "every managed resource, as without a name")
 	cli.AddFormats(c, &output, plan.Formats())
+	c.Flags().BoolVar(&foreign, "foreign", false, "also list values that no manifest contains; finding one is a difference")
 	return c
 }
 
@@ -46,7 +51,7 @@ const driftExitHelp = `Exit codes of drift:
   2  differences, or a resource that is blocked
   1  an error: bad flags, Temporal or Azure unreachable, a refused read`
 
-func (a *app) drift(ctx context.Context, targets backend.Selection, output cli.Format) error {
+func (a *app) drift(ctx context.Context, targets backend.Selection, output cli.Format, foreign bool) error {
 	b, err := a.connection(ctx)
 	if err != nil {
 		return err
@@ -65,5 +70,9 @@ func (a *app) drift(ctx context.Context, targets backend.Selection, output cli.F
 	case err != nil:
 		return err
 	}
-	return a.showPlan(p, output, "compared")
+	shown := a.showPlan(p, output, "compared")
+	if foreign && p.ShowForeign(a.out, output) && shown == nil {
+		return errChanges
+	}
+	return shown
 }

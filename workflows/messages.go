@@ -276,6 +276,9 @@ type Status struct {
 	// Owned name the values of the manifest that another owner moved, with the owner: a
 	// switch, reconcile.initial, or a resource. No PUT changes them.
 	Owned []string `json:"owned,omitempty"`
+	// Foreign are values that no manifest contains and that changed since the last PUT, with their
+	// paths.
+	Foreign []string `json:"foreign,omitempty"`
 	// Exports are the secrets that the manifest exports values to, without the values.
 	Exports []exporting.Exported `json:"exports,omitempty"`
 	// Decisions are the last decisions, oldest first.

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/armature-io/armature/activities"
@@ -267,6 +268,7 @@ func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	result, err := executeLocal(checking, a.PostCheck, in)
 	if err == nil {
 		r.state.Known.Kept, r.state.Known.Owned = result.Kept, result.Owned
+		r.noteForeign(ctx, result.Foreign)
 	}
 	if result.Memory != nil {
 		r.state.Known.Baseline, r.state.Write.Accepted = result.Memory, nil
@@ -280,6 +282,18 @@ func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	}
 	p.post = &result
 	return result.Verdict
+}
+
+// ForeignMetric counts changes of values that no manifest contains, without names.
+const ForeignMetric = "armature_foreign_changes_total"
+
+// noteForeign keeps the values that no manifest contains, and counts a change of them. The
+// SDK's metrics handler is silent during a replay.
+func (r *reconciler) noteForeign(ctx workflow.Context, found []string) {
+	if len(found) > 0 && !slices.Equal(found, r.state.Known.Foreign) {
+		workflow.GetMetricsHandler(ctx).Counter(ForeignMetric).Inc(1)
+	}
+	r.state.Known.Foreign = found
 }
 
 // nameAndVersion returns how a summary names the resource.

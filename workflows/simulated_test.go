@@ -33,7 +33,9 @@ func newSimulated(t *testing.T, spec resource.Desired, change ...func(*armsim.Op
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
-	s := &simulated{run: &run{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment(), t: t, script: newScript()}}
+	s := &simulated{run: &run{t: t, script: newScript(), counted: map[string]int64{}, recorded: map[string][]time.Duration{}}}
+	suite.SetMetricsHandler(counters{client.MetricsNopHandler, s.run, ""})
+	s.TestWorkflowEnvironment = suite.NewTestWorkflowEnvironment()
 	s.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: spec.ID.WorkflowID()})
 	s.SetStartTime(time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC))
 	s.SetTestTimeout(time.Minute)

@@ -91,6 +91,8 @@ type Known struct {
 	Baseline json.RawMessage `json:"baseline,omitempty"`
 	Kept     []string        `json:"kept,omitempty"`
 	Owned    []string        `json:"owned,omitempty"`
+	// Foreign are the values that no manifest contains and that changed since the last PUT.
+	Foreign []string `json:"foreign,omitempty"`
 }
 
 // Ready is when the resource was as the spec wants.
@@ -136,7 +138,7 @@ func (s *State) status() *Status {
 		Paused: s.Paused, Deleting: s.Deletion != nil, Deleted: s.deleted(),
 		Operation: s.Operation.Method, OperationSince: s.Operation.Since,
 		Abortable: s.canAbort(), Cascade: s.Deletion != nil && s.Deletion.Cascade,
-		Kept: s.Known.Kept, Owned: s.Known.Owned, Exports: s.exports(),
+		Kept: s.Known.Kept, Owned: s.Known.Owned, Foreign: s.Known.Foreign, Exports: s.exports(),
 		Differences: s.Differences, DifferencesAt: s.DifferencesAt, Decisions: s.Decisions,
 	}
 	if d := s.Desired; d != nil {

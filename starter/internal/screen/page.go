@@ -56,6 +56,9 @@ func (p Painter) Page(v backend.View, workflowID, namespace string, wide bool) s
 		}
 		d.line("Kept", "%s", strings.Join(owned, "\n"))
 	}
+	if len(v.Foreign) > 0 {
+		d.line("Not stated", "%s (no manifest contains them; set since the last PUT)", cli.OneLine(strings.Join(v.Foreign, ", ")))
+	}
 	d.exports()
 	d.decisions()
 	d.line("Web UI", "/namespaces/%s/workflows/%s", namespace, url.PathEscape(workflowID))
