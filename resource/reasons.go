@@ -111,7 +111,7 @@ func Reasons() []ReasonInfo {
 		{ReasonSignatureMissing, RetrySlow, "the owner of the manifest", "The worker writes signed specs only, and the spec or deletion has no signature."},
 		{ReasonSignatureInvalid, RetrySlow, "the owner of the manifest", "The signature of the spec or deletion is not one that the worker accepts."},
 		{ReasonSignatureOutdated, RetrySlow, "the owner of the manifest", "The spec or deletion was signed before a newer one, or too long ago."},
-		{ReasonHeld, RetrySlow, "", "A budget of the workers within an hour is exhausted: corrections, or recreations of what was deleted outside Armature. Or a correction would remove what the manifest does not state."},
+		{ReasonHeld, RetrySlow, "", "A budget of the workers within an hour is exhausted: corrections, or recreations of what was deleted outside Armature. Or the removal of an item that others added to a list of the manifest waits for a user."},
 		{ReasonReadOnly, RetryVerySlow, "the operator of the worker", "The worker that serves the task queue is read-only; reads continue, nothing is written."},
 		{ReasonOlderThanRecorded, RetryVerySlow, "you", "A later apply or delete of the resource is recorded outside of Temporal: this spec comes from an older state of the database."},
 		{ReasonStopped, RetryVerySlow, "the user who stopped it, or the owner of the manifest", "The resource is stopped and differs from the manifest; a PUT could start it."},
