@@ -3,6 +3,8 @@ package drift
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -100,8 +102,11 @@ func (o Options) WithOwned(desired, observed, owner map[string]any) Options {
 	if observed == nil {
 		return o
 	}
-	values, applied := o.ownedValues(desired, observed), o.Baseline.Applied.decode()
-	changed := map[int]bool{}
+	values := o.ownedValues(desired, observed)
+	if len(values) == 0 {
+		return o
+	}
+	applied, changed := o.Baseline.Applied.decode(), map[int]bool{}
 	for _, v := range values {
 		switch before := o.Baseline.Initial[v.text]; {
 		case before == "" && o.Baseline.Body != "" && !applied.has(v.path), before != "" && before != o.hashOwned(v):
@@ -190,7 +195,8 @@ func (o Options) ownedValues(desired, observed map[string]any) []ownedValue {
 			add(v)
 		})
 	}
-	for text, by := range o.Owners {
+	for _, text := range slices.Sorted(maps.Keys(o.Owners)) {
+		by := o.Owners[text]
 		if path, err := resource.ParsePath(text); err == nil {
 			s.expand(path, desired, observed, func(v ownedValue) {
 				group++
@@ -218,7 +224,8 @@ func (o Options) ownedValues(desired, observed map[string]any) []ownedValue {
 			})
 		}
 	}
-	for text, by := range o.Baseline.Owners {
+	for _, text := range slices.Sorted(maps.Keys(o.Baseline.Owners)) {
+		by := o.Baseline.Owners[text]
 		if path, err := resource.ParsePath(text); err == nil && by != initialOwner {
 			s.expand(path, desired, observed, func(v ownedValue) {
 				group++
