@@ -50,6 +50,8 @@ type Owned struct {
 	Path string
 	// By names its owner: a switch, reconcile.initial, or a resource.
 	By string
+	// Kind is how the owner moves it; only OwnedIn sets it.
+	Kind SwitchKind
 	// Held is set if the owner let go of the value, and a user has to decide.
 	Held bool
 	// Desired and Observed are the values, shown.

@@ -14,7 +14,7 @@ import (
 func (o Options) OwnedIn(body, owner map[string]any) []Owned {
 	var found []Owned
 	for _, v := range o.ownedIn(body, owner) {
-		found = append(found, Owned{Path: v.text, By: v.by})
+		found = append(found, Owned{Path: v.text, By: v.by, Kind: v.kind})
 	}
 	return found
 }

@@ -112,6 +112,7 @@ func Load(options Options, paths ...string) (Set, error) {
 func Validate(options Options, paths ...string) Report {
 	options.Validate = true
 	l, _ := load(options, paths)
+	l.checkOwned()
 	return Report{Files: l.order, Manifests: len(l.drafts), Issues: l.issues.sorted(l.order)}
 }
 

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/armature-io/armature/resource"
@@ -36,7 +37,7 @@ const (
 
 // Rules returns all rules of issues, of this package and of types.
 func Rules() []types.Rule {
-	own := []types.Rule{InvalidManifest, UnknownType, UnknownVersion, TypeNotWritable, WrongScope, InvalidName, UnknownMarker, OpenName, UnknownAction}
+	own := []types.Rule{InvalidManifest, UnknownType, UnknownVersion, TypeNotWritable, WrongScope, InvalidName, UnknownMarker, OpenName, UnknownAction, OwnedValue, ReleaseValue}
 	return append(own, types.Rules()...)
 }
 
@@ -61,10 +62,7 @@ type validator struct {
 // validate checks a draft if Options.Validate is set. It needs the type and reports as much
 // as it can beside the issues of Load.
 func (l *loader) validate(d *draft) {
-	how := l.options.Validation
-	if how == "" {
-		how = d.validation
-	}
+	how := l.howToValidate(d)
 	if !l.options.Validate || how == ValidationOff || d.typ == "" {
 		return
 	}
@@ -80,6 +78,11 @@ func (l *loader) validate(d *draft) {
 	if body := d.root.get("body"); body != nil && body.kind == kindObject && markerOf(body) == "" {
 		v.checkBody(shape, body)
 	}
+}
+
+// howToValidate returns how the findings about a draft count.
+func (l *loader) howToValidate(d *draft) Validation {
+	return cmp.Or(l.options.Validation, d.validation)
 }
 
 // found is one finding of a validator.

@@ -16,6 +16,8 @@ type Facts struct {
 	Values map[string][]string
 	// ReadActions are actions that only read although their names do not begin with "list".
 	ReadActions []string
+	// Owned returns the stated values that others move; nil for none.
+	Owned func(Owning) []Owned
 }
 
 // facts returns the facts about a type.

@@ -1,8 +1,14 @@
 package cli
 
 import (
+	"cmp"
+	"strings"
+
+	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/manifest"
+	"github.com/armature-io/armature/resource"
 )
 
 // TypeFacts returns the facts about a type for the validation of manifests.
@@ -12,5 +18,46 @@ func TypeFacts(resourceType string) manifest.Facts {
 	for _, values := range stated.Values {
 		facts.Values[values.Path] = append(facts.Values[values.Path], values.Values...)
 	}
+	facts.Owned = func(owning manifest.Owning) []manifest.Owned { return ownedValues(stated, owning) }
 	return facts
+}
+
+// ownedValues returns the values of a manifest that others move, by the rules of a pass.
+func ownedValues(facts extensions.Facts, owning manifest.Owning) []manifest.Owned {
+	options := drift.Options{Type: owning.Type, Facts: facts.Comparison, Owners: map[string]string{}, Enforce: owning.Decided}
+	for _, sw := range facts.Comparison.Switches {
+		if name := owning.Settings[strings.ToLower(sw.Setting)]; sw.Setting != "" && name != "" {
+			for _, path := range sw.Values {
+				options.Owners[path] = cmp.Or(azure.FactsOf(sw.Setting).Name, sw.Setting) + " " + name
+			}
+		}
+	}
+	releases := map[string]string{}
+	for _, property := range facts.Comparison.Properties {
+		if property.Release != "" {
+			releases[property.Path] = strings.TrimSuffix(property.Release, "*")
+		}
+	}
+	var found []manifest.Owned
+	for _, owned := range options.OwnedIn(owning.Body, owning.Owner) {
+		path, err := resource.ParsePath(owned.Path)
+		if err == nil {
+			found = append(found, manifest.Owned{Path: path, By: owned.By, OnlyUp: owned.Kind == drift.SwitchAtLeast})
+		}
+	}
+	options.Facts.Switches = nil
+	for pattern, prefix := range releases {
+		options.Owners = map[string]string{pattern: "a release"}
+		for _, owned := range options.OwnedIn(owning.Body, owning.Owner) {
+			path, err := resource.ParsePath(owned.Path)
+			if err != nil {
+				continue
+			}
+			value, _ := path.Get(owning.Body)
+			if text, isText := value.(string); isText && strings.HasPrefix(strings.ToUpper(text), strings.ToUpper(prefix)) {
+				found = append(found, manifest.Owned{Path: path, Release: true})
+			}
+		}
+	}
+	return found
 }

@@ -25,6 +25,8 @@ func descriptions() map[types.Rule]string {
 		manifest.UnknownAction:     "An export names an action that the type lacks, or that may not be repeated.",
 		manifest.UnknownMarker:     "The property resembles a marker of Armature.",
 		manifest.OpenName:          "The name has no manifest here; a managed resource may have it.",
+		manifest.OwnedValue:        "The value belongs to a switch that is on: another owner moves it after the creation.",
+		manifest.ReleaseValue:      "Releases outside of the manifest may set the value.",
 		types.UnknownProperty:      "The type does not have this property.",
 		types.MisplacedProperty:    "The property belongs one level up or down.",
 		types.LetterCase:           "The name or value is published with other letter case.",
