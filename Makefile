@@ -209,7 +209,7 @@ lint: ## run golangci-lint on both modules
 
 .PHONY: docs
 docs: ## regenerate the references of manifests, commands, configuration, metrics and reasons, and the list of guards
-	UPDATE_DOCS=1 $(GO) test -count=1 -run 'Test(CLI)?Reference' ./manifest ./starter ./config ./resource ./service
+	UPDATE_DOCS=1 $(GO) test -count=1 -run 'Test(CLI)?Reference' ./manifest ./starter ./config ./resource ./service ./extensions/azure
 	cd dev && UPDATE_DOCS=1 $(GO) test -count=1 -run 'TestGuardsHaveTests' ./repo
 
 # FUZZTIME is the time for each target of `make fuzz`.
