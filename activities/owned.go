@@ -46,3 +46,20 @@ func (m *requestMaker) addOwners(ctx context.Context, request *extensionhost.Req
 func (p *put) mixesItems() bool {
 	return drift.Compare(p.request.Object.Desired, p.masked, p.request.Comparison()).HoldsItems
 }
+
+// ownersMoved reads the resource again, once, after a refused PUT that carried values of other
+// owners. It reports whether an owner has moved one since; a result ends the step.
+func (p *put) ownersMoved(ctx context.Context) (moved bool, result *PutResourceResult, err error) {
+	owned, before := p.request.Comparison().Owned, p.request.Object.Observed
+	if len(owned) == 0 || p.ownersRead {
+		return false, nil, nil
+	}
+	p.ownersRead = true
+	if result, err = p.reread(ctx); result != nil || err != nil || !p.request.Object.Exists() {
+		return false, result, err
+	}
+	for _, value := range owned {
+		moved = moved || drift.Differs(before, p.request.Object.Observed, value.Path)
+	}
+	return moved, nil, nil
+}

@@ -172,6 +172,8 @@ type putReading struct {
 	// preconditionRetries counts the PUTs of this attempt that ARM refused because the
 	// resource had changed since the read.
 	preconditionRetries int
+	// ownersRead is set once a refused PUT made this attempt read the owners' values again.
+	ownersRead bool
 	// masked is the body without secrets, changed the paths of the values in it that the PUT
 	// is to change.
 	masked  map[string]any

@@ -76,9 +76,18 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 		if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
 			p.noteUnsent()
 		}
-		if failure, ok := errors.AsType[*arm.Error](err); ok && p.request.HoldDrops && !p.request.HoldLists && refusesContent(failure) && p.mixesItems() {
-			p.request.HoldLists = true // once, with the lists as Azure shows them
-			return p.send(ctx)
+		if failure, ok := errors.AsType[*arm.Error](err); ok && refusesContent(failure) {
+			switch moved, result, readErr := p.ownersMoved(ctx); {
+			case readErr != nil:
+				return PutResourceResult{}, readErr
+			case result != nil:
+				return *result, nil
+			case moved:
+				return p.send(ctx)
+			case p.request.HoldDrops && !p.request.HoldLists && p.mixesItems():
+				p.request.HoldLists = true // once, with the lists as Azure shows them
+				return p.send(ctx)
+			}
 		}
 		again, stop := p.learnRefusal(err, p.refusalText(ctx, err, values))
 		switch {
