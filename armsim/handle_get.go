@@ -17,6 +17,11 @@ func (s *Simulator) handleGet(q *request) *response {
 	}
 	r.noteRead()
 	body, etag := s.read(r)
+	if row := s.ruleFor(q.resourceType); row.withOwner != nil {
+		if shown := row.withOwner(s, t); shown != nil {
+			return newResponse(http.StatusOK, shown)
+		}
+	}
 	if body == nil {
 		return s.errAbsent(t)
 	}

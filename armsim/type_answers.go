@@ -111,6 +111,11 @@ func (s *Simulator) readByAction(q *request) *response {
 
 // settings returns the settings of an owner that exists.
 func (s *Simulator) settings(t target) *response {
+	if row := s.ruleFor(t.resourceType()); row.withOwner != nil {
+		if shown := row.withOwner(s, t); shown != nil {
+			return newResponse(http.StatusOK, shown)
+		}
+	}
 	if r := s.find(t.id); s.visible(r) != nil {
 		return newResponse(http.StatusOK, s.visible(r))
 	}

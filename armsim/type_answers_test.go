@@ -70,3 +70,37 @@ func TestSettingsAreReadByAction(t *testing.T) {
 	h.want(h.do("PUT", site+"/config/web"+web, `{"properties":{"use32BitWorkerProcess":false}}`), 201, "")
 	h.want(h.do("GET", site+"/config/web"+web, ""), 200, "")
 }
+
+// TestSiteConfig checks that the configuration of a site is one whole that several requests
+// show in parts: its GET hides nearly all of it, config/web has no settings, and a PUT that
+// states a list replaces it.
+func TestSiteConfig(t *testing.T) {
+	const site, web = group + "/providers/Microsoft.Web/sites/s1", "?api-version=2023-12-01"
+	h := newHarness(t, armsim.Options{})
+	h.makeGroup()
+	put := func(path, body string) {
+		t.Helper()
+		if got := h.do("PUT", path+web, body); got.status >= 300 {
+			t.Fatalf("got %d: %s", got.status, got.raw)
+		}
+	}
+	config := func(members string) { put(site, `{"location":"westus2","properties":{"siteConfig":`+members+`}}`) }
+	config(`{"alwaysOn":true,"minTlsVersion":"1.2","appSettings":[{"name":"A","value":"1"}]}`)
+	got := h.do("GET", site+web, "")
+	h.wantAt(got, "properties.siteConfig.alwaysOn", true)
+	h.wantAt(got, "properties.siteConfig.minTlsVersion", nil)
+	h.wantAt(got, "properties.siteConfig.appSettings", nil)
+	got = h.do("GET", site+"/config/web"+web, "")
+	h.wantAt(got, "properties.minTlsVersion", "1.2")
+	h.wantAt(got, "properties.appSettings", nil)
+	if !strings.Contains(got.raw, "Allow all") {
+		t.Errorf("config/web has no implied restriction: %s", got.raw)
+	}
+	put(site+"/config/appsettings", `{"properties":{"A":"1","B":"2"}}`)
+	config(`{"minTlsVersion":null,"connectionStrings":[{"name":"C","connectionString":"x","type":"SQLAzure"}]}`)
+	h.wantAt(h.do("POST", site+"/config/appsettings/list"+web, ""), "properties", map[string]any{"A": "1", "B": "2"})
+	h.wantAt(h.do("POST", site+"/config/connectionstrings/list"+web, ""), "properties.C", map[string]any{"type": "SQLAzure", "value": "x"})
+	h.wantAt(h.do("GET", site+"/config/web"+web, ""), "properties.minTlsVersion", "1.2")
+	config(`{"appSettings":[{"name":"A","value":"1"}]}`)
+	h.wantAt(h.do("POST", site+"/config/appsettings/list"+web, ""), "properties", map[string]any{"A": "1"})
+}

@@ -1,11 +1,14 @@
 package armsim
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // omittedRow names members of a type that a PUT keeps although its body omits them.
 type omittedRow struct {
-	typePattern string // glob over the lower-cased type
-	paths       []string
+	typePattern string   // glob over the lower-cased type
+	paths       []string // a last step * is every member
 }
 
 // omittedRows returns the table. A member without a row is gone after a PUT that omits it.
@@ -17,6 +20,9 @@ type omittedRow struct {
 //     (learn.microsoft.com, Web Apps - Update Application Settings).
 //   - Microsoft.Compute: a list that is sent replaces the data disks
 //     (Azure/azure-sdk-for-node#3606).
+//   - Microsoft.Web/sites: the members of siteConfig that a body omits, or has as null, stay
+//     (az webapp update sends back what the GET shows, where nearly all are null); a list
+//     that it states is the whole list.
 //   - Microsoft.Authorization/roleDefinitions: the permissions come from the body
 //     (learn.microsoft.com, Role Definitions - Create Or Update).
 //
@@ -30,6 +36,8 @@ func omittedRows() []omittedRow {
 			"properties.storageProfile.osDisk", "properties.storageProfile.osDisk.diskSizeGB", "properties.storageProfile.imageReference"}},
 		{aksType, []string{"properties.kubernetesVersion", "properties.dnsPrefix", "properties.networkProfile.serviceCidr"}},
 		{aksType + "/agentpools", []string{"properties.orchestratorVersion", "properties.count", "properties.vmSize", "properties.osDiskSizeGB", "properties.osType"}},
+		{"microsoft.web/sites", []string{"properties.siteConfig.*"}},
+		{"microsoft.web/sites/slots", []string{"properties.siteConfig.*"}},
 		{"microsoft.storage/storageaccounts", []string{"kind", "properties.isHnsEnabled", "properties.isNfsV3Enabled", "properties.encryption.requireInfrastructureEncryption"}},
 		{"microsoft.keyvault/vaults", []string{"properties.enablePurgeProtection"}},
 		{"microsoft.eventhub/namespaces/eventhubs", []string{"properties.partitionCount"}},
@@ -47,6 +55,13 @@ func keepOmitted(resourceType string, body, stored object) {
 		}
 		for _, path := range row.paths {
 			names := strings.Split(path, ".")
+			if last := len(names) - 1; names[last] == "*" {
+				members, _ := memberAt(stored, names[:last]).(object)
+				for name := range members {
+					keepMember(body, stored, append(slices.Clone(names[:last]), name))
+				}
+				continue
+			}
 			if memberAt(stored, names) != nil {
 				keepMember(body, stored, names)
 			}

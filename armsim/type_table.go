@@ -36,6 +36,9 @@ type typeRule struct {
 	// onAccepted runs when a write was accepted, onDone when it is done, onDeleted
 	// after the resource was deleted.
 	onAccepted, onDone, onDeleted func(*Simulator, *resource)
+	// withOwner returns a resource that exists with its owner, which has its values; nil for
+	// others.
+	withOwner func(*Simulator, target) object
 	// transition returns the state and status word of an update; "" means the table's.
 	transition  func(old, body object) (state, word string)
 	checkWrite  func(*Simulator, target, object) *response
