@@ -189,7 +189,7 @@ func (b Baseline) WithoutEnded(found Result) Baseline {
 	kept := make(map[string]Entry, len(b.Differences))
 	for text, entry := range b.Differences {
 		path, err := resource.ParsePath(text)
-		if entry.Observed == "" || err == nil && accepted[hashPath(path)] {
+		if entry.Observed == "" || err == nil && (accepted[hashPath(path)] || isIgnored(path, found.unverified)) {
 			kept[text] = entry
 		}
 	}

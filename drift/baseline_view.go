@@ -77,6 +77,9 @@ func (v *baselineView) newDifferences(found []difference, result *Result) []diff
 		}
 		entry, known := v.entries[hashPath(d.path)]
 		switch {
+		case d.rule == hiddenUnverified && (known && entry.Desired == d.entry(v.opts).Desired || !known && v.sameBody()):
+			// It was compared, or sent, before.
+			result.unverified = append(result.unverified, d.path)
 		case known && v.matches(entry, d):
 			result.accept(d, entry)
 			result.Rebaselined = result.Rebaselined || v.apiVersionChanged || v.rekeyed || v.ignoresMasks(d)
@@ -133,7 +136,7 @@ func containsMask(value any) bool { return jsontree.Contains(value, resource.Mas
 // withRule sets the rule of a difference at a hidden path: rotated or absent if the
 // baseline shows which.
 func (v *baselineView) withRule(d difference, entry Entry, known bool) difference {
-	if !d.hidden || d.rule == hiddenOneShot {
+	if !d.hidden || d.rule == hiddenOneShot || d.rule == hiddenUnverified {
 		return d
 	}
 	now := d.entry(v.opts)

@@ -41,6 +41,8 @@ type subject struct {
 	marks types.Marks
 	// oneShot are the published properties that only a creation uses.
 	oneShot *types.Paths
+	// parts are what other requests than the GET return.
+	parts partList
 	// sharing are the lists in which a PUT keeps the items of other writers.
 	sharing sharing
 }
@@ -142,7 +144,7 @@ func (w *walker) compareNull(p cursor) {
 func (w *walker) compareMap(p cursor, desired map[string]any, ignore []resource.Path) {
 	observed, isMap := p.observed.(map[string]any)
 	switch {
-	case p.absent() && len(ignore) == 0 && len(p.path) > 0:
+	case p.absent() && len(ignore) == 0 && len(p.path) > 0 && !w.subject.parts.around(p.path):
 		w.add(p, ruleAbsent)
 		return
 	case !p.absent() && !isMap:

@@ -96,7 +96,7 @@ func (w *walker) compareAdded(p cursor, pairs jsontree.Pairs, observed []any, ig
 	list, shared := w.subject.sharing.at(p.path)
 	extra, own := 0, pairs.Of()
 	for i, item := range observed {
-		if own[i] >= 0 || shared && w.keepsItem(p, list, item, pairs.Key) {
+		if own[i] >= 0 || shared && w.keepsItem(p, list, item, pairs.Key) || w.subject.isImplied(p.path, item) {
 			continue
 		}
 		extra++

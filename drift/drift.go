@@ -26,6 +26,9 @@ type Options struct {
 	// names. All three have an effect after WithOwned.
 	Initial, Enforce []string
 	Owners           map[string]string
+	// Completed are the paths of the parts (Part) with which observed was completed. Others
+	// are unverified.
+	Completed []string
 	// Owned are the values of other owners that differ, from WithOwned.
 	Owned     []Owned
 	ownerBody map[string]any
@@ -73,7 +76,7 @@ func (o Options) subject(observed map[string]any) *subject {
 	_, named := observed["id"]
 	s := &subject{
 		resourceType: o.Type, apiVersion: o.APIVersion, id: o.ID, key: o.Key, read: named,
-		properties: o.Facts.Properties, marks: types.MarksOf(o.Type), oneShot: types.OneShotOf(o.Type, o.APIVersion),
+		properties: o.Facts.Properties, parts: newParts(o.Facts.Parts, o.Completed), marks: types.MarksOf(o.Type), oneShot: types.OneShotOf(o.Type, o.APIVersion),
 	}
 	if o.KeepOthers || o.Merge {
 		s.sharing = o.Facts.sharingOf(observed)
@@ -115,6 +118,12 @@ type Result struct {
 	Rebaselined bool
 	// Owned are the values of other owners that differ: no PUT changes them.
 	Owned []Owned
+	// Unverified are the paths of stated values that no request showed, at most
+	// resource.MaxDifferences, and MoreUnverified counts the others. Secrets are not among
+	// them, and nothing that only a creation uses.
+	Unverified     []string
+	MoreUnverified int
+	unverified     []resource.Path
 	// Drops are what other writers set and a PUT would remove, if there is a difference.
 	Drops Drops
 	// Held are what a correction does not take away, and values whose owner let go of them:
@@ -141,6 +150,9 @@ func Compare(desired, observed map[string]any, opts Options) Result {
 	view := opts.Baseline.view(desired, opts)
 	w := &walker{subject: opts.subject(observed), applied: view.applied}
 	found := view.removedHidden(desired, w.differences(desired, observed, opts.Ignore))
+	unshown := unverifiable(found)
+	result.Unverified = unshown[:min(len(unshown), resource.MaxDifferences)]
+	result.MoreUnverified = len(unshown) - len(result.Unverified)
 	if opts.StatedOnly {
 		_, _, tags := jsontree.Member(desired, "tags") // they are written as a whole
 		found = slices.DeleteFunc(found, func(d difference) bool {

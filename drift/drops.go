@@ -82,6 +82,7 @@ func (f *dropFinder) members(of sides, body map[string]any) {
 		case at.isStated && at.desired == nil: // a difference, as every value of desired
 		case at.isStated, isSent:
 			f.both(at, sent)
+		case f.subject.parts.keepOmitted(at.path):
 		default:
 			f.missing(at.value, at.path)
 		}
@@ -160,6 +161,9 @@ func (f *dropFinder) items(desired, body, shown []any, path resource.Path) {
 	own, inBody := ofDesired.Of(), sent.Of()
 	extra := 0
 	for i, item := range shown {
+		if own[i] < 0 && f.subject.isImplied(path, item) {
+			continue
+		}
 		if own[i] >= 0 {
 			if inBody[i] >= 0 {
 				f.both(sides{path: path.With(ofDesired.Step(own[i], desired[own[i]])), value: item, desired: desired[own[i]]}, body[inBody[i]])

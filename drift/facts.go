@@ -1,9 +1,11 @@
 package drift
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -16,6 +18,8 @@ type Facts struct {
 	Properties []PropertyFact `yaml:"properties"`
 	// Switches give values to other owners.
 	Switches []Switch `yaml:"switches"`
+	// Parts are what other requests than the GET of a resource return.
+	Parts []Part `yaml:"parts"`
 }
 
 // SharedList is a list to which other controllers are known to add items, also when a
@@ -51,6 +55,9 @@ type PropertyFact struct {
 	// DropsUnknown is set if the service leaves out the items of the list that name no existing
 	// resource.
 	DropsUnknown bool `yaml:"dropsUnknown"`
+	// Implied is the member and the value (priority=2147483647) of the item that the service
+	// adds to the list by itself: it is no difference, and no PUT sends it.
+	Implied string `yaml:"implied"`
 	// OneShot is set if only a creation uses the property (one_shot.go).
 	OneShot bool `yaml:"oneShot"`
 	// Upgraded is set if upgrades outside of manifests set the value: an import leaves it out.
@@ -72,6 +79,16 @@ func isPattern(path, at string) bool {
 // hasProperty reports whether a fact about a path has a form.
 func (s *subject) hasProperty(path resource.Path, has func(PropertyFact) bool) bool {
 	return slices.ContainsFunc(s.properties, func(f PropertyFact) bool { return has(f) && f.is(path) })
+}
+
+// isImplied reports whether the service adds an item to a list by itself.
+func (s *subject) isImplied(list resource.Path, item any) bool {
+	return len(s.properties) > 0 && s.hasProperty(list, func(f PropertyFact) bool {
+		member, value, found := strings.Cut(f.Implied, "=")
+		object, _ := item.(map[string]any)
+		encoded, err := json.Marshal(jsontree.Value(object, member))
+		return found && err == nil && string(encoded) == value
+	})
 }
 
 // isAlias reports whether the type returns the value in another form.

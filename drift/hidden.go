@@ -14,14 +14,20 @@ const (
 	hiddenWriteOnly = "write-only"
 	hiddenDefault   = "default"
 	hiddenProxy     = "proxy-location"
+	// hiddenUnverified is a value in a part that could not be read.
+	hiddenUnverified = "unverified"
 )
 
 // hiddenRule returns the reason why a GET does not show the value, or "" if it
 // does.
 func hiddenRule(p cursor) string {
 	switch {
+	case p.subject.parts.unverified(p.path) && !p.subject.parts.around(p.path):
+		return hiddenUnverified
 	case isSecret(p), isPublishedSecret(p):
 		return hiddenSecret
+	case p.subject.parts.around(p.path):
+		return ""
 	case !p.absent() || len(p.path) == 0:
 		return ""
 	case isWriteOnly(p):
@@ -84,9 +90,9 @@ func isPublishedSecret(p cursor) bool {
 }
 
 // isWriteOnly reports whether the property is sent but never returned: the published
-// shape of the type marks it, or a PropertyFact does.
+// shape of the type marks it, or a PropertyFact does. Another request returns a Part.
 func isWriteOnly(p cursor) bool {
-	return p.subject.marks.WriteOnly.Cover(p.path) ||
+	return p.subject.marks.WriteOnly.Cover(p.path) && p.subject.parts.of(p.path) == nil ||
 		p.subject.hasProperty(p.path, func(f PropertyFact) bool { return f.WriteOnly })
 }
 

@@ -105,7 +105,7 @@ func (k *keeper) members(others map[string]any, of sides) {
 		switch name := at.name(); {
 		case at.isStated:
 			others[name] = k.inside(at)
-		case k.isDependent(desired, of.path, name) || !k.keepsValue(at):
+		case k.subject.parts.keepOmitted(at.path), k.isDependent(desired, of.path, name) || !k.keepsValue(at):
 			delete(others, name)
 		}
 	}
@@ -149,6 +149,7 @@ func (k *keeper) items(of sides) keptItems {
 			k.inside(item)
 			result.members[item.own], _ = item.value.(map[string]any)
 			result.at[item.own] = item.at
+		case k.subject.isImplied(of.path, item.value):
 		case shared && list.keeps(item.value), !shared && k.allItems:
 			result.foreign[item.at] = item.value
 			k.keptPaths[hashPath(item.path)] = len(item.path)

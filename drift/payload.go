@@ -38,6 +38,15 @@ type Sent struct {
 // uses, nothing that the last applied body stated and desired states no more, and no value
 // of others that the published shape does not allow.
 func Body(resolved, desired, observed map[string]any, opts Options) Sent {
+	sent := bodyOf(resolved, desired, observed, opts)
+	if observed != nil {
+		WithoutUnverified(sent.Body, opts)
+	}
+	return sent
+}
+
+// bodyOf is Body with the parts that could not be read.
+func bodyOf(resolved, desired, observed map[string]any, opts Options) Sent {
 	carried := opts.ownedPaths()
 	if opts.Hold && observed != nil {
 		held := Compare(desired, observed, opts).carried

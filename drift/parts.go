@@ -1,0 +1,223 @@
+package drift
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/armature-io/armature/internal/jsontree"
+	"github.com/armature-io/armature/resource"
+)
+
+// Part is a part of a resource that its GET hides although other requests return it. A read of
+// the resource is completed with it; otherwise the part is unverified.
+type Part struct {
+	// Path leads to the part, through properties only.
+	Path string `yaml:"path"`
+	// Child is the type and the name of the child whose properties are the part (config/web),
+	// Action the action of the child that returns it, "" for its GET.
+	Child  string `yaml:"child"`
+	Action string `yaml:"action"`
+	// Value is set if the part is a list of items with a name, although the child has an object
+	// by these names: it is the member of an item with the value.
+	Value string `yaml:"value"`
+	// Whole is set if a PUT that states the part replaces all of it. Of other parts, a PUT
+	// changes the members that it states.
+	Whole  bool   `yaml:"whole"`
+	Source string `yaml:"source"`
+}
+
+// StatedParts returns the parts that a body states something of.
+func (f Facts) StatedParts(body map[string]any) []Part {
+	parts := newParts(f.Parts, nil)
+	var stated []Part
+	for i, part := range f.Parts {
+		value, found := parts[i].path.Get(body)
+		if found && parts.states(parts[i].path, value) {
+			stated = append(stated, part)
+		}
+	}
+	return stated
+}
+
+// Complete sets the part of a body to the properties of its child.
+func (p Part) Complete(body, properties map[string]any) {
+	path, err := resource.ParsePath(p.Path)
+	if err != nil || len(path) == 0 {
+		return
+	}
+	at := body
+	for _, step := range path[:len(path)-1] {
+		name, value, found := jsontree.Member(at, step.Name)
+		below, isObject := value.(map[string]any)
+		if !isObject {
+			if below = map[string]any{}; !found {
+				name = step.Name
+			}
+			at[name] = below
+		}
+		at = below
+	}
+	name, _, found := jsontree.Member(at, path.LastName())
+	if !found {
+		name = path.LastName()
+	}
+	if at[name] = any(properties); p.Value != "" {
+		at[name] = p.items(properties)
+	}
+}
+
+// items returns the items of a list from an object with their names.
+func (p Part) items(properties map[string]any) []any {
+	items := make([]any, 0, len(properties))
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		item := map[string]any{}
+		if members, isObject := properties[name].(map[string]any); isObject {
+			maps.Copy(item, members)
+			delete(item, "value")
+			item[p.Value] = members["value"]
+		} else {
+			item[p.Value] = properties[name]
+		}
+		item["name"] = name
+		items = append(items, item)
+	}
+	return items
+}
+
+// partList are the parts of one resource.
+type partList []partAt
+
+type partAt struct {
+	path resource.Path
+	// whole is Part.Whole; verified is set if the read was completed with the part.
+	whole, verified bool
+}
+
+func newParts(facts []Part, completed []string) partList {
+	found := make(partList, 0, len(facts))
+	for _, part := range facts {
+		path, err := resource.ParsePath(part.Path)
+		if err == nil {
+			found = append(found, partAt{path: path, whole: part.Whole, verified: slices.Contains(completed, part.Path)})
+		}
+	}
+	return found
+}
+
+// of returns the innermost part that a path is in, or nil.
+func (p partList) of(path resource.Path) *partAt {
+	var found *partAt
+	for i, part := range p {
+		if isBelow(path, part.path) && (found == nil || len(part.path) > len(found.path)) {
+			found = &p[i]
+		}
+	}
+	return found
+}
+
+// around reports whether there is a part below a path.
+func (p partList) around(path resource.Path) bool {
+	return slices.ContainsFunc(p, func(part partAt) bool { return len(part.path) > len(path) && isBelow(part.path, path) })
+}
+
+// isBelow reports whether a path is another one, or below it.
+func isBelow(path, other resource.Path) bool {
+	return len(path) >= len(other) && slices.EqualFunc(path[:len(other)], other, func(a, b resource.Step) bool {
+		return a.Name != "" && strings.EqualFold(a.Name, b.Name)
+	})
+}
+
+// states reports whether a value has something that is in no part below its path.
+func (p partList) states(path resource.Path, value any) bool {
+	members, isObject := value.(map[string]any)
+	if !isObject || isMarker(value) || !p.around(path) {
+		return value != nil
+	}
+	for name, member := range members {
+		below := path.With(resource.Step{Name: name})
+		if part := p.of(below); part != nil && len(part.path) == len(below) {
+			continue
+		}
+		if p.states(below, member) {
+			return true
+		}
+	}
+	return false
+}
+
+// unverified reports whether a path is in a part with which the read was not completed.
+func (p partList) unverified(path resource.Path) bool {
+	part := p.of(path)
+	return part != nil && !part.verified
+}
+
+// keepOmitted reports whether a PUT that omits a value leaves it as it is: it is a member of
+// a part that a PUT does not replace.
+func (p partList) keepOmitted(path resource.Path) bool {
+	part := p.of(path)
+	return part != nil && !part.whole && len(path) == len(part.path)+1
+}
+
+// removeUnverified removes from the body of a correction what is in an unverified part: Azure
+// may hold more than the manifest states.
+func (p partList) removeUnverified(path resource.Path, body map[string]any) {
+	for name, value := range body {
+		below := path.With(resource.Step{Name: name})
+		members, isObject := value.(map[string]any)
+		switch {
+		case isObject && p.around(below):
+			p.removeUnverified(below, members)
+			if len(members) == 0 {
+				delete(body, name)
+			}
+		case p.unverified(below):
+			delete(body, name)
+		}
+	}
+}
+
+// WithoutUnverified is Body's removal of unverified parts for a body of another kind.
+func WithoutUnverified(body map[string]any, opts Options) {
+	if opts.Hold && len(opts.Facts.Parts) > 0 {
+		newParts(opts.Facts.Parts, opts.Completed).removeUnverified(nil, body)
+	}
+}
+
+// unverifiable returns the paths of the values that no request shows, without secrets and
+// without what only a creation uses: users know of these that they are not compared.
+func unverifiable(found []difference) (paths []string) {
+	for _, d := range found {
+		if d.hidden && (d.rule == hiddenWriteOnly || d.rule == hiddenUnverified) {
+			paths = appendLeaves(paths, cursorAt(d.path, d.desired))
+		}
+	}
+	return paths
+}
+
+// UnverifiedText ends a sentence about a resource with the number of Unverified, "" for none.
+func (r Result) UnverifiedText() string {
+	switch n := len(r.Unverified) + r.MoreUnverified; n {
+	case 0:
+		return ""
+	case 1:
+		return "; 1 stated property cannot be verified"
+	default:
+		return fmt.Sprintf("; %d stated properties cannot be verified", n)
+	}
+}
+
+func appendLeaves(paths []string, p cursor) []string {
+	members, isObject := p.desired.(map[string]any)
+	switch {
+	case isSecret(p) || isUnset(p.desired):
+		return paths
+	case !isObject:
+		return append(paths, p.path.String())
+	}
+	for name := range jsontree.Names(members) {
+		paths = appendLeaves(paths, p.at(resource.Step{Name: name}, members[name], nil, false))
+	}
+	return paths
+}
