@@ -40,6 +40,8 @@ type CheckOwnerResult struct {
 	// the worker's setting, negative for never, also while the owner is in an
 	// exempt state.
 	OverdueAfter time.Duration `json:"overdueAfter,omitempty"`
+	// Parts are the parts that the spec states something of, for the reads of the pass.
+	Parts []string `json:"parts,omitempty"`
 	// Audits is set by a worker with an audit trail, which gets requests of users and causes.
 	Audits bool `json:"audits,omitempty"`
 }
@@ -59,6 +61,9 @@ func (a *Activities) CheckOwner(ctx context.Context, in CheckOwnerInput) (CheckO
 		// It may rest on a reading from just before the request.
 		in.PassFacts = facts
 		result = a.checkOwner(ctx, in)
+	}
+	if !in.Deleting && !result.Verdict.Stops() {
+		result.Parts = a.statedParts(in.Desired)
 	}
 	a.report("CheckOwner", result.Verdict)
 	return result, nil

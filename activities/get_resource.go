@@ -59,6 +59,8 @@ type GetResourceResult struct {
 	ExistenceOnly bool `json:"existenceOnly,omitempty"`
 	// Observed is one JSON object, nil when absent.
 	Observed json.RawMessage `json:"observed,omitempty"`
+	// Completed are the parts of the target that Observed has of other requests.
+	Completed []string `json:"completed,omitempty"`
 	// State lists the provisioning state and the other states of the resource
 	// ("Succeeded, Running"), "" where ARM shows none. InFlight is the provisioning
 	// state when it means an operation in flight.
@@ -150,7 +152,7 @@ func (r *resourceReader) getResource(ctx context.Context, in GetResourceInput, h
 	return result, nil
 }
 
-// readOnce makes one request. It returns the masked body too. Its error is a
+// readOnce makes one request, and one for each part of the target. It returns the masked body too. Its error is a
 // refusal or transient; a response that cannot be decoded is a verdict.
 func (r *resourceReader) readOnce(ctx context.Context, target resource.Target) (GetResourceResult, map[string]any, error) {
 	started := r.now()
@@ -161,14 +163,19 @@ func (r *resourceReader) readOnce(ctx context.Context, target resource.Target) (
 		return GetResourceResult{}, nil, err
 	}
 	result := GetResourceResult{Verdict: resource.Proceed(""), ReadAt: started, Leaf: r.registry.Leaf(target.ID.Type())}
-	var masked map[string]any
 	if err != nil {
 		result.Verdict = absenceVerdict(target.ID, err)
+		return result, nil, nil
 	}
-	if err == nil {
-		if masked, err = r.observe(ctx, target, response, &result); err != nil {
-			return GetResourceResult{Verdict: resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error())}, nil, nil
+	body, err := resource.DecodeBody(response.Body)
+	if err == nil && body != nil {
+		if result.Completed, err = r.complete(requests, target, body); err != nil {
+			return GetResourceResult{}, nil, err
 		}
+	}
+	masked, err := r.observe(ctx, target, response, body, &result)
+	if err != nil {
+		return GetResourceResult{Verdict: resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error())}, nil, nil
 	}
 	return result, masked, nil
 }
@@ -179,14 +186,15 @@ func (r *resourceReader) cacheReading(ctx context.Context, target resource.Targe
 	r.report("GetResource", result.Verdict)
 }
 
-// observe fills in the result from a response, masked before it leaves the
-// activity.
-func (r *resourceReader) observe(ctx context.Context, target resource.Target, response arm.Response, result *GetResourceResult) (map[string]any, error) {
-	body, err := resource.DecodeBody(response.Body)
-	if err != nil || body == nil {
+// observe fills in the result from a response and its body, nil if that is no object,
+// masked before it leaves the activity.
+func (r *resourceReader) observe(
+	ctx context.Context, target resource.Target, response arm.Response, body map[string]any, result *GetResourceResult,
+) (masked map[string]any, err error) {
+	if body == nil {
 		return nil, fmt.Errorf("the answer to GET %s is no JSON object (ARM request ID %s)", target.ID, response.RequestID)
 	}
-	masked := r.registry.Trim(target.ID.Type(), r.mask(ctx, body, target))
+	masked = r.registry.Trim(target.ID.Type(), r.mask(ctx, body, target))
 	if result.Observed, err = json.Marshal(masked); err != nil {
 		return nil, fmt.Errorf("encode answer to GET %s: %w", target.ID, err)
 	}

@@ -156,7 +156,7 @@ func (a *Activities) PlanResource(ctx context.Context, in PlanResourceInput) (Pl
 // compare reads the resource and decides whether a PUT is due.
 func (p *planning) compare(ctx, requests context.Context) (PlanResourceResult, error) {
 	desired := p.in.Desired
-	got, err := p.getResource(ctx, GetResourceInput{Target: desired.Target(), Identity: p.memory.Identity}, p.heartbeat)
+	got, err := p.getResource(ctx, GetResourceInput{Target: p.resourceReader.target(desired), Identity: p.memory.Identity}, p.heartbeat)
 	if err != nil {
 		return PlanResourceResult{}, err
 	}
@@ -175,8 +175,8 @@ func (p *planning) compare(ctx, requests context.Context) (PlanResourceResult, e
 	}
 	in := PreCheckInput{
 		Desired: desired, Observed: got.Observed, Memory: p.memory.Memory, Applied: p.memory.Applied, Existed: p.memory.Existed,
-		ExistenceOnly: got.ExistenceOnly,
-		Moved:         got.Moved, Identity: p.memory.Identity,
+		ExistenceOnly: got.ExistenceOnly, Completed: got.Completed,
+		Moved: got.Moved, Identity: p.memory.Identity,
 	}
 	request, stop := p.comparer.requestWithOwner(checks, in.Desired, in.PassFacts, in.Observed, in.Memory)
 	var verdict resource.Verdict

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,7 +22,9 @@ type PostCheckInput struct {
 	Desired resource.Desired `json:"desired"`
 	PassFacts
 	Observed json.RawMessage `json:"observed,omitempty"`
-	Memory   json.RawMessage `json:"baseline,omitempty"`
+	// Completed are the parts that Observed has of other requests than the GET.
+	Completed []string        `json:"completed,omitempty"`
+	Memory    json.RawMessage `json:"baseline,omitempty"`
 	// Put is set when this pass wrote the resource, or verifies an AcceptedPut;
 	// Differences are the reasons.
 	// Adopted is set with it when nothing was written: the differences are to stay.
@@ -51,6 +54,8 @@ type PostCheckResult struct {
 	// Foreign are the values that no manifest contains and that changed since the last PUT, as
 	// texts with their paths; at most 20.
 	Foreign []string `json:"foreign,omitempty"`
+	// Unverified are the paths of stated values that no request shows; at most 20.
+	Unverified []string `json:"unverified,omitempty"`
 	// Identity replaces what the workflow remembers, when set.
 	Identity resource.Identity `json:"identity,omitempty"`
 	// KeysDisabled is the property with which the service rejects its keys, "" for none and for
@@ -73,6 +78,7 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 	if stop != nil {
 		return PostCheckResult{Verdict: a.report("PostCheck", *stop)}, nil
 	}
+	request.Object.Completed = in.Completed
 	request.HoldDrops, request.Force = in.HoldsDrops(), in.Force
 	if a.options.Rotation && len(in.Secrets) > 0 {
 		// The hashes of what was sent count, not the hashes of the current values.
@@ -110,6 +116,7 @@ func (a *Activities) remember(ctx context.Context, in PostCheckInput, request ex
 	result.Foreign = foreignTexts(request.Object, options)
 	result.Kept = found.Accepted[:min(len(found.Accepted), resource.MaxDifferences)]
 	result.Owned = found.OwnedTexts()
+	result.Unverified = found.Unverified
 	return found
 }
 
@@ -135,6 +142,9 @@ func (a *Activities) finishReady(ctx context.Context, request extensionhost.Requ
 	case text != "":
 		result.Verdict.Reason, result.Verdict.Severity = resource.ReasonChangeNotTaken, resource.SeverityWarning
 		result.Verdict.Message = "Ready, but Azure accepted the PUT and " + text + "; it is not written again while nothing changes"
+	}
+	if text := found.UnverifiedText(); text != "" {
+		result.Verdict.Message = cmp.Or(result.Verdict.Message, "Ready") + text
 	}
 	if failed := a.Registry.Success(ctx, request); failed != nil {
 		result.Verdict = *failed

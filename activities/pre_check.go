@@ -21,6 +21,8 @@ import (
 type PreCheckInput struct {
 	Desired  resource.Desired `json:"desired"`
 	Observed json.RawMessage  `json:"observed,omitempty"`
+	// Completed are the parts that Observed has of other requests than the GET.
+	Completed []string `json:"completed,omitempty"`
 	// Memory is the baseline that PostCheck returned, opaque to the workflow.
 	Memory json.RawMessage `json:"baseline,omitempty"`
 	PassFacts
@@ -96,6 +98,7 @@ func (c *comparer) preCheck(ctx context.Context, in PreCheckInput) (_ PreCheckRe
 
 // decide is the decision of a pre-check about a request of requestWithOwner.
 func (c *comparer) decide(ctx context.Context, in PreCheckInput, request extensionhost.Request) PreCheckResult {
+	request.Object.Completed = in.Completed
 	request.Force, request.BlockedFor, request.HoldDrops = in.Force, in.BlockedFor, in.HoldsDrops()
 	checked := readerOf(request).withWrites(withAge(request, c.registry.PreCheck(ctx, request)))
 	verdict, adopt := c.checkAdoption(c.now(), checked, in, request.Object.Exists())

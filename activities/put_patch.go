@@ -37,6 +37,7 @@ func (p *put) patchBody(stated map[string]any) map[string]any {
 	ignore := p.request.Comparison().Ignore
 	body := drift.Payload(stated, p.request.Object.Observed, ignore)
 	withoutIgnored(body, ignore)
+	drift.WithoutUnverified(body, p.request.Comparison())
 	if _, _, tags := jsontree.Member(body, "tags"); tags {
 		drift.KeepTags(body, p.request.Object.Desired, p.request.Object.Observed, p.request.Baseline)
 	}

@@ -290,6 +290,11 @@ func (p *put) reread(ctx context.Context) (*PutResourceResult, error) {
 	if p.request.Object.Observed, err = resource.DecodeBody(response.Body); err != nil {
 		return p.stop(resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error())), nil
 	}
+	if p.request.Object.Completed, err = p.complete(ctx, p.target(p.in.Desired), p.request.Object.Observed); err != nil {
+		p.noteUnsent()
+		result, err := p.failed(ctx, err, nil)
+		return &result, err
+	}
 	p.etag = response.ETag
 	p.addOwners(ctx, &p.request)
 	if p.mustCreate() {

@@ -20,6 +20,8 @@ type Object struct {
 	Desired map[string]any
 	// Observed is the body of the last GET, secret values masked.
 	Observed map[string]any
+	// Completed are the paths of the parts that Observed has of other requests than the GET.
+	Completed []string
 	// Freshness is the age of the observation ("read now", "read 12s ago");
 	// verdicts include it.
 	Freshness string

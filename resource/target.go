@@ -14,6 +14,9 @@ type Target struct {
 	// SecretRefs are the references of secrets (env:NAME). Their values are masked
 	// wherever they occur.
 	SecretRefs []string `json:"secretRefs,omitempty"`
+	// Parts are the paths of the parts that the manifest states something of, and that other
+	// requests than the GET return.
+	Parts []string `json:"parts,omitempty"`
 }
 
 // Target returns the part of the desired state that a read needs.

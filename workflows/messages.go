@@ -279,6 +279,8 @@ type Status struct {
 	// Foreign are values that no manifest contains and that changed since the last PUT, with their
 	// paths.
 	Foreign []string `json:"foreign,omitempty"`
+	// Unverified are the paths of values of the manifest that no request shows.
+	Unverified []string `json:"unverified,omitempty"`
 	// Exports are the secrets that the manifest exports values to, without the values.
 	Exports []exporting.Exported `json:"exports,omitempty"`
 	// Decisions are the last decisions, oldest first.

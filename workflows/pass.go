@@ -18,6 +18,8 @@ type pass struct {
 	passSpec
 	// overdueAfter is the limit of CheckOwnerResult; 0 until the worker reported it.
 	overdueAfter time.Duration
+	// parts are those of CheckOwnerResult.
+	parts []string
 	// got is the last reading, zero until one succeeded.
 	got activities.GetResourceResult
 	pre activities.PreCheckResult
@@ -47,6 +49,13 @@ type passWrite struct {
 	// written is the PUT whose result the post-check compares: of this pass, or of an
 	// earlier one that ended before its post-check.
 	written *activities.AcceptedPut
+}
+
+// target returns what a read of the pass needs.
+func (p *pass) target() resource.Target {
+	target := p.desired.Target()
+	target.Parts = p.parts
+	return target
 }
 
 // hasRead reports whether the pass has read the resource.
@@ -161,7 +170,7 @@ func (r *reconciler) checkOwner(ctx workflow.Context, p *pass) resource.Verdict 
 	result, err := executeLocal(checking, a.CheckOwner, activities.CheckOwnerInput{
 		Desired: p.desired, PassFacts: r.facts(p), BlockedBy: r.state.Wait.BlockedBy,
 	})
-	p.overdueAfter = result.OverdueAfter
+	p.overdueAfter, p.parts = result.OverdueAfter, result.Parts
 	if err == nil {
 		r.followAudit(ctx, result.Audits)
 	}
@@ -186,7 +195,7 @@ func (r *reconciler) readResource(ctx workflow.Context, p *pass, expect activiti
 
 func (r *reconciler) read(ctx workflow.Context, p *pass, in activities.GetResourceInput) resource.Verdict {
 	var a *activities.Activities
-	in.Target, in.Repeated, in.WithoutBody = p.desired.Target(), r.state.Retry.Repeated, r.inDeletion
+	in.Target, in.Repeated, in.WithoutBody = p.target(), r.state.Retry.Repeated, r.inDeletion
 	in.Deleted, in.Existed = p.deleted.Accepted, r.state.Deletion == nil && r.state.existed()
 	in.Replaced = r.state.Write.replaced(workflow.Now(ctx))
 	got, err := activities.GetResourceResult{}, error(nil)
@@ -228,7 +237,7 @@ func (r *reconciler) preCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	}
 	checking := checkOptions(ctx, fmt.Sprintf("compare %s, pass %d", p.desired.ID.Short(), p.number))
 	in := activities.PreCheckInput{
-		Desired: p.desired, PassFacts: r.facts(p), Observed: p.got.Observed, Memory: r.state.Known.Baseline,
+		Desired: p.desired, PassFacts: r.facts(p), Observed: p.got.Observed, Completed: p.got.Completed, Memory: r.state.Known.Baseline,
 		Applied: r.state.applied(), Existed: r.state.existed(), PutAt: r.state.Write.At, ExistenceOnly: p.got.ExistenceOnly,
 		BlockedFor: r.blockedFor(ctx), Refusal: r.state.Write.Refusal,
 		Moved: p.got.Moved, Identity: r.state.Known.Identity, Now: workflow.Now(ctx),
@@ -257,7 +266,7 @@ func (r *reconciler) blockedFor(ctx workflow.Context) time.Duration {
 func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	var a *activities.Activities
 	in := activities.PostCheckInput{
-		Desired: p.desired, PassFacts: r.facts(p), Observed: p.got.Observed, Memory: r.state.Known.Baseline,
+		Desired: p.desired, PassFacts: r.facts(p), Observed: p.got.Observed, Completed: p.got.Completed, Memory: r.state.Known.Baseline,
 		Put: p.pre.Adopt, Adopted: p.pre.Adopt, Identity: r.state.Known.Identity, Now: workflow.Now(ctx),
 	}
 	if written := p.written; written != nil {
@@ -267,7 +276,7 @@ func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	checking := checkOptions(ctx, fmt.Sprintf("readiness of %s, pass %d", p.desired.ID.Short(), p.number))
 	result, err := executeLocal(checking, a.PostCheck, in)
 	if err == nil {
-		r.state.Known.Kept, r.state.Known.Owned = result.Kept, result.Owned
+		r.state.Known.Kept, r.state.Known.Owned, r.state.Known.Unverified = result.Kept, result.Owned, result.Unverified
 		r.noteForeign(ctx, result.Foreign)
 	}
 	if result.Memory != nil {

@@ -155,7 +155,7 @@ func (r *reconciler) poll(ctx workflow.Context, p *pass, o operation) resource.V
 	r.cancelPoll = cancel
 	polling := pollOptions(cancelable, "wait for the "+o.method+" of "+p.desired.ID.Short(), p.desired.Timeout)
 	result, err := execute(polling, a.PollOperation, activities.PollOperationInput{
-		Target: p.desired.Target(), Token: o.token, RetryAfter: o.retryAfter, Replaced: r.state.Write.replaced(workflow.Now(ctx)),
+		Target: p.target(), Token: o.token, RetryAfter: o.retryAfter, Replaced: r.state.Write.replaced(workflow.Now(ctx)),
 		Delete: o.method == "DELETE", Expect: o.expect, Repeated: r.state.Retry.Repeated,
 		Waiters: o.method == "PUT" && !r.state.Once,
 	})

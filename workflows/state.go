@@ -93,6 +93,8 @@ type Known struct {
 	Owned    []string        `json:"owned,omitempty"`
 	// Foreign are the values that no manifest contains and that changed since the last PUT.
 	Foreign []string `json:"foreign,omitempty"`
+	// Unverified are the paths of stated values that no request showed.
+	Unverified []string `json:"unverified,omitempty"`
 }
 
 // Ready is when the resource was as the spec wants.
@@ -138,7 +140,7 @@ func (s *State) status() *Status {
 		Paused: s.Paused, Deleting: s.Deletion != nil, Deleted: s.deleted(),
 		Operation: s.Operation.Method, OperationSince: s.Operation.Since,
 		Abortable: s.canAbort(), Cascade: s.Deletion != nil && s.Deletion.Cascade,
-		Kept: s.Known.Kept, Owned: s.Known.Owned, Foreign: s.Known.Foreign, Exports: s.exports(),
+		Kept: s.Known.Kept, Owned: s.Known.Owned, Foreign: s.Known.Foreign, Unverified: s.Known.Unverified, Exports: s.exports(),
 		Differences: s.Differences, DifferencesAt: s.DifferencesAt, Decisions: s.Decisions,
 	}
 	if d := s.Desired; d != nil {

@@ -118,6 +118,7 @@ func inSync(found drift.Result) resource.Verdict {
 		result = extensions.SkipReconcile("In sync, except values that Azure kept after the last PUT: " + found.AcceptedText())
 	}
 	verdict := extensionshare.Result(result).Verdict()
+	verdict.Message += found.UnverifiedText()
 	if len(found.Owned) > 0 {
 		verdict.Message += "; kept: " + ownedText(found.Owned)
 	}

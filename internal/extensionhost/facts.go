@@ -1,6 +1,7 @@
 package extensionhost
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -39,6 +40,12 @@ func linksOf(f extensions.Facts, resourceType string) (links []any, err error) {
 	}
 	for _, property := range f.Comparison.Properties {
 		paths = append(paths, property.Path)
+	}
+	for _, part := range f.Comparison.Parts {
+		paths = append(paths, part.Path)
+		if strings.Count(part.Child, "/") != 1 {
+			return nil, fmt.Errorf("part %s: the child %q is no type and name", part.Path, part.Child)
+		}
 	}
 	for _, sw := range f.Comparison.Switches {
 		if paths = append(paths, sw.Values...); sw.Path != "" {

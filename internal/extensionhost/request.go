@@ -92,7 +92,7 @@ func (r Request) Comparison() drift.Options {
 		Type: r.Object.ID.Type(), ID: r.Object.ID, APIVersion: r.Object.APIVersion, Facts: r.Facts,
 		Ignore: r.Ignore, Baseline: r.Baseline, Key: r.HashKey, FormerKey: r.FormerHashKey,
 		Secrets: r.Secrets, Now: r.Now, Merge: r.Merge, KeepOthers: r.KeepOthers, StatedOnly: r.StatedOnly,
-		Initial: r.Initial, Enforce: r.Enforce, Owners: r.Owners, Hold: r.HoldDrops && !r.Force, HoldLists: r.HoldLists, ChildLists: r.ChildLists,
+		Initial: r.Initial, Enforce: r.Enforce, Owners: r.Owners, Hold: r.HoldDrops && !r.Force, HoldLists: r.HoldLists, ChildLists: r.ChildLists, Completed: r.Object.Completed,
 	}
 	return options.WithOwned(r.Object.Desired, r.Object.Observed, owner)
 }
