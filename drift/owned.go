@@ -159,7 +159,7 @@ func Differs(desired, observed map[string]any, path string) bool {
 	}
 	value, stated := parsed.Get(desired)
 	other, shown := parsed.Get(observed)
-	return stated && value != nil && !(shown && sameValue(value, other))
+	return stated && value != nil && (!shown || !sameValue(value, other))
 }
 
 // sameValue reports whether two values are equal in JSON, and texts ignoring case.
@@ -374,7 +374,7 @@ func (b *Baseline) noteOwned(desired, observed map[string]any, reasons map[strin
 			continue
 		}
 		hash := opts.hashOwned(v)
-		if _, sent := reasons[v.text]; before.Initial[v.text] != "" && v.differs() && !(opts.Put && sent) {
+		if _, sent := reasons[v.text]; before.Initial[v.text] != "" && v.differs() && (!opts.Put || !sent) {
 			hash = before.Initial[v.text]
 		}
 		if v.kind == SwitchAtLeast && v.on {

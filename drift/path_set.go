@@ -85,9 +85,9 @@ func (s PathSet) decode() decodedSet {
 }
 
 // hasPart reports whether the set has a path or a part of the body around it.
-func (d decodedSet) hasPart(path resource.Path) bool {
+func (s decodedSet) hasPart(path resource.Path) bool {
 	for n := range path {
-		if d.has(path[:n+1]) {
+		if s.has(path[:n+1]) {
 			return true
 		}
 	}
