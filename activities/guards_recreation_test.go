@@ -21,7 +21,7 @@ func neverRecreated() map[string]extensions.Loss {
 	const (
 		data, identity, rights = extensions.LossData, extensions.LossIdentity, extensions.LossRights
 		credentials, money     = extensions.LossCredentials, extensions.LossMoney
-		expires, runs          = extensions.LossExpires, extensions.LossRuns
+		expires, runs, address = extensions.LossExpires, extensions.LossRuns, extensions.LossAddress
 	)
 	types := map[string]extensions.Loss{}
 	for loss, list := range map[extensions.Loss]string{
@@ -54,6 +54,8 @@ func neverRecreated() map[string]extensions.Loss {
 			Microsoft.Elastic/monitors PaloAltoNetworks.Cloudngfw/firewalls Pinecone.VectorDb/organizations`,
 		expires: `Microsoft.Resources/deploymentScripts Microsoft.Authorization/roleAssignmentScheduleRequests Microsoft.Authorization/roleEligibilityScheduleRequests
 			Microsoft.EventGrid/eventSubscriptions Microsoft.EventGrid/topics/eventSubscriptions`,
+		address: `Microsoft.Network/publicIPAddresses Microsoft.Network/publicIPPrefixes Microsoft.Network/customIpPrefixes Microsoft.Network/natGateways
+			Microsoft.Network/privateLinkServices Microsoft.Cdn/profiles/afdEndpoints`,
 		runs: `Microsoft.Resources/deployments Microsoft.Resources/deploymentStacks Microsoft.ContainerRegistry/registries/taskRuns Microsoft.Compute/virtualMachines/runCommands
 			Microsoft.DocumentDB/databaseAccounts/copyJobs`,
 	} {
@@ -64,7 +66,7 @@ func neverRecreated() map[string]extensions.Loss {
 	return types
 }
 
-// What held data, an identity, rights, credentials or money, or expires by itself, is
+// What held data, an identity, rights, credentials, an address or money, or expires by itself, is
 // not recreated by itself: the verdict says why, and how to accept the loss. The
 // manifest decides otherwise, and a user's approval, once.
 //
@@ -106,7 +108,7 @@ func TestGuardRecreationByType(t *testing.T) {
 		}
 	}
 	for _, resourceType := range strings.Fields(`Microsoft.Network/virtualNetworks Microsoft.Network/virtualNetworks/subnets Microsoft.Network/networkSecurityGroups
-		Microsoft.Network/routeTables Microsoft.Network/networkInterfaces Microsoft.Network/publicIPAddresses Microsoft.Network/loadBalancers Microsoft.Network/applicationGateways
+		Microsoft.Network/routeTables Microsoft.Network/networkInterfaces Microsoft.Network/loadBalancers Microsoft.Network/applicationGateways
 		Microsoft.Network/privateEndpoints Microsoft.Compute/availabilitySets Microsoft.App/containerApps Microsoft.App/managedEnvironments Microsoft.Insights/actionGroups
 		Microsoft.Insights/metricAlerts Microsoft.Insights/dataCollectionRules Microsoft.Authorization/locks Microsoft.Authorization/policyAssignments Microsoft.Web/serverfarms
 		Microsoft.ContainerService/managedClusters/agentPools Microsoft.Sql/servers/firewallRules Contoso.Things/things`) {

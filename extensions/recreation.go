@@ -28,6 +28,7 @@ const (
 	LossMoney       Loss = "money"
 	LossExpires     Loss = "expires"
 	LossRuns        Loss = "runs"
+	LossAddress     Loss = "address"
 )
 
 // String completes "it is not recreated, because it ...".
@@ -47,6 +48,8 @@ func (l Loss) String() string {
 		return "is of a kind that expires or that Azure removes by itself, and a new one would start again"
 	case LossRuns:
 		return "is of a kind that runs when it is created, and a new one would run again"
+	case LossAddress:
+		return "had an address or a host name that others allow or refer to, and the new one would have another one"
 	}
 	return string(l)
 }
