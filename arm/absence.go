@@ -32,7 +32,7 @@ func (c *Client) proveAbsence(ctx context.Context, id resource.ID, apiVersion st
 	case IsAbsent(err):
 		return refusal.absent("its owner " + nameOf(owner) + " does not exist")
 	case err != nil && (!isResponse || isTransient(failure)):
-		return err
+		return proofError(err, owner.String())
 	case err != nil && failure.Doubt == DoubtRepeatable:
 		look = func() (listing, error) { return listMissing, nil } // absent if its owner is
 	case err != nil:
@@ -40,13 +40,13 @@ func (c *Client) proveAbsence(ctx context.Context, id resource.ID, apiVersion st
 	}
 	if why, err := c.notOffered(ctx, id, apiVersion); err != nil || why != "" {
 		if err != nil {
-			return err
+			return proofError(err, providerPath(id))
 		}
 		return refusal.inDoubt(id, DoubtOpen, why)
 	}
 	found, err := look()
 	if err != nil {
-		return err
+		return proofError(err, id.String()[:strings.LastIndex(id.String(), "/")])
 	}
 	// A busy, stopped or disabled owner may show an empty list. It may stay so for ever, as a
 	// topic with SendDisabled does.
@@ -58,6 +58,18 @@ func (c *Client) proveAbsence(ctx context.Context, id resource.ID, apiVersion st
 		return refusal.inDoubt(id, doubt, fmt.Sprintf("its owner %s is %s and may hide what it contains; the same response of ARM counts when it comes again", nameOf(owner), state))
 	}
 	return refusal.judgeList(id, found, id.Subscription() == "" || found == notListed && namesAreFixed(id, apiVersion))
+}
+
+// proofError says of an error of a request that a proof of absence needed which request it was:
+// it is no error of the resource.
+func proofError(err error, path string) error {
+	failure, isResponse := errors.AsType[*Error](err)
+	if !isResponse {
+		return fmt.Errorf("proof of absence: GET %s: %w", path, err)
+	}
+	named := *failure
+	named.Message = fmt.Sprintf("proof of absence: GET %s: %s", path, failure.Message)
+	return &named
 }
 
 // inOwnersList returns a function that looks for a resource in the list of its owner.
@@ -166,7 +178,7 @@ func (c *Client) proveRootAbsence(ctx context.Context, id resource.ID, apiVersio
 	}
 	if why, err := c.notOffered(ctx, id, apiVersion); err != nil || why != "" {
 		if err != nil {
-			return err
+			return proofError(err, providerPath(id))
 		}
 		return refusal.inDoubt(id, DoubtOpen, why)
 	}

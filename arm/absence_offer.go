@@ -71,6 +71,16 @@ func (c *Client) notOffered(ctx context.Context, id resource.ID, apiVersion stri
 	return fmt.Sprintf("neither %s nor the published types have %s in api-version %s", id.Provider(), id.Type(), apiVersion), nil
 }
 
+// providerPath returns the path of the provider of a resource in its subscription, or in the
+// tenant.
+func providerPath(id resource.ID) string {
+	path := "/providers/" + id.Provider()
+	if id.Subscription() != "" {
+		path = "/subscriptions/" + id.Subscription() + path
+	}
+	return path
+}
+
 // offersOf returns what the provider of a resource offers in its subscription, or in the
 // tenant.
 func (c *Client) offersOf(ctx context.Context, id resource.ID) (map[string]Offer, error) {
@@ -78,10 +88,7 @@ func (c *Client) offersOf(ctx context.Context, id resource.ID) (map[string]Offer
 	if err != nil {
 		return nil, err
 	}
-	path := "/providers/" + id.Provider()
-	if id.Subscription() != "" {
-		path = "/subscriptions/" + id.Subscription() + path
-	}
+	path := providerPath(id)
 	key := strings.ToLower(path)
 	if offers, ok := c.offers.get(key, c.now()); ok {
 		return offers, nil

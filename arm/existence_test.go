@@ -236,6 +236,9 @@ func TestExistence(t *testing.T) {
 			if diff := cmp.Diff(tc.requests, server.seen); diff != "" {
 				t.Errorf("%s: requests (-want +got):\n%s", tc.reason, diff)
 			}
+			if name == "ProviderFails" && !strings.Contains(err.Error(), "proof of absence: GET /subscriptions/") {
+				t.Errorf("%s: %q does not name the request", tc.reason, err)
+			}
 			if tc.doubt != "" && tc.id == "" && !strings.Contains(err.Error(), "c1/l1 (Microsoft.Kusto/clusters/links)") {
 				t.Errorf("%s: %q does not name what may be missing", tc.reason, err)
 			}
