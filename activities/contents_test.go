@@ -79,7 +79,7 @@ func reachableCollections(t *testing.T, registry *extensionhost.Registry, parent
 		segment := child.Type[strings.LastIndex(child.Type, "/")+1:]
 		kind := registry.Facts(child.Type).Child.Kind
 		switch {
-		case !child.Writable || kind == extensions.ChildView || kind == extensions.ChildPart || kind == extensions.ChildSetting:
+		case !child.Writable || kind == extensions.ChildView || kind == extensions.ChildPart || kind == extensions.ChildSetting || kind == extensions.ChildRule:
 		case len(child.Names) > 0 && !child.Open && depth < maxDepth:
 			for _, below := range reachableCollections(t, registry, child.Type, depth+1) {
 				paths = append(paths, segment+"/"+child.Names[0]+"/"+below)
@@ -133,8 +133,10 @@ func TestContentsOfTypes(t *testing.T) {
 		vault   = groupText + "/providers/Microsoft.KeyVault/vaults/v1"
 		machine = groupText + "/providers/Microsoft.Compute/virtualMachines/m1"
 		disk    = groupText + "/providers/Microsoft.Compute/disks/d1"
+		factory = groupText + "/providers/Microsoft.DataFactory/factories/f1"
 		site    = groupText + "/providers/Microsoft.Web/sites/site1"
 
+		insights   = groupText + "/providers/Microsoft.Insights/components/i1"
 		workspace  = groupText + "/providers/Microsoft.OperationalInsights/workspaces/w1"
 		automation = groupText + "/providers/Microsoft.Automation/automationAccounts/a1"
 		scaleSet   = groupText + "/providers/Microsoft.Compute/virtualMachineScaleSets/s1"
@@ -156,6 +158,22 @@ func TestContentsOfTypes(t *testing.T) {
 		},
 		"system database": {
 			reason: "every server has it", resource: server, children: []string{server + "/databases/master"}, action: resource.ActionProceed,
+		},
+		"firewall rule": {
+			reason: "it has no use without its server", resource: server, children: []string{server + "/firewallRules/office"},
+			action: resource.ActionProceed, parts: []string{"s1/office (Microsoft.Sql/servers/firewallRules)"},
+		},
+		"extension of a machine": {
+			reason: "a policy installed it", resource: machine, children: []string{machine + "/extensions/AzureMonitorLinuxAgent"},
+			action: resource.ActionProceed, parts: []string{"AzureMonitorLinuxAgent"},
+		},
+		"detection rules": {
+			reason: "each component has them, and nobody can delete them", resource: insights, children: []string{insights + "/ProactiveDetectionConfigs/slowpageloadtime"}, action: resource.ActionProceed,
+		},
+		"network of a factory": {
+			reason: "its name is fixed, its endpoints are not", resource: factory,
+			children: []string{factory + "/managedVirtualNetworks/default", factory + "/managedVirtualNetworks/default/managedPrivateEndpoints/e1"},
+			action:   resource.ActionBlock, parts: []string{"f1/default/e1"},
 		},
 		"below a service": {
 			reason: "the service exists by itself, the container does not", resource: account,

@@ -121,6 +121,9 @@ const (
 	// ChildCopy is a copy of the data of its parent. A list of copies does not show the data
 	// itself.
 	ChildCopy ChildKind = "copy"
+	// ChildRule has no use without its parent, and often another writer: a firewall rule, an
+	// extension that a policy installed. A deletion names it and does not wait for it.
+	ChildRule ChildKind = "rule"
 )
 
 // BuiltIn are the names of the children of a type that Azure creates with their parent.

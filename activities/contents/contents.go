@@ -60,6 +60,8 @@ func (l Looker) Look(ctx context.Context, in Request) (resource.Verdict, error) 
 	case verdict.Stops():
 	case in.Cascade:
 		verdict.Message = "only looked for data: --cascade by " + in.By
+	case len(found.rules) > 0:
+		verdict.Message = "deleted with it: " + NameAll(append(found.rules, found.managedGroups...))
 	case len(found.managedGroups) > 0:
 		verdict.Message = "the resource group that its service manages is deleted with it: " + NameAll(found.managedGroups)
 	}

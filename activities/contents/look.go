@@ -40,6 +40,8 @@ type look struct {
 	// data are the resources with data that ARM does not list, and whose deletion the
 	// request does not include.
 	data []string
+	// rules are the unmanaged children that need no consent, at most maxCounted.
+	rules []string
 	// managedGroups are the resource groups that the service deletes with the resource.
 	managedGroups []string
 }
@@ -167,6 +169,12 @@ func (c *look) items(ctx context.Context, parent resource.ID, of collection, ite
 		if slices.ContainsFunc(stated, func(s string) bool { return strings.EqualFold(s, name) }) {
 			continue
 		}
+		if c.Registry.Facts(of.child.Type).Child.Kind == extensions.ChildRule {
+			if err := c.noteRule(ctx, item); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := c.noteItem(ctx, item); err != nil || len(c.unmanaged) >= maxCounted {
 			return err
 		}
@@ -184,6 +192,15 @@ func (c *look) noteItem(ctx context.Context, item json.RawMessage) error {
 		c.unmanaged = append(c.unmanaged, shown)
 	case c.Registry.MayHoldData(id.Type()):
 		c.data = append(c.data, shown)
+	}
+	return err
+}
+
+// noteRule records a child that a DELETE would remove too, and that is only named.
+func (c *look) noteRule(ctx context.Context, item json.RawMessage) error {
+	_, shown, deleting, err := c.checkItem(ctx, c.in.ID, item)
+	if err == nil && !deleting && len(c.rules) < maxCounted {
+		c.rules = append(c.rules, shown)
 	}
 	return err
 }
