@@ -135,12 +135,28 @@ func (p *put) prepare(ctx context.Context) (payload []byte, values []string, res
 		values = append(values, completed...)
 	}
 	if stop == nil && err == nil {
+		stop = p.checkUnmanaged(body)
+	}
+	if stop == nil && err == nil {
 		payload, stop = encodePayload(body)
 	}
 	if stop != nil {
 		result = p.stop(*stop)
 	}
 	return payload, values, result, err
+}
+
+// checkUnmanaged returns the verdict of a body for which ARM deletes resources that no manifest
+// names. The manifest may come from a tool that does not check it.
+func (p *put) checkUnmanaged(body map[string]any) *resource.Verdict {
+	member := resource.DeletesUnmanaged(p.in.Desired.ID.Type(), body)
+	if member == "" || p.in.Desired.Deletion.Unmanaged {
+		return nil
+	}
+	verdict := resource.Fail(resource.ReasonContainsUnmanaged, resource.RetryVerySlow, fmt.Sprintf(
+		"%s makes ARM delete resources that no manifest names; nothing is sent. State reconcile.delete.unmanaged: true to allow it", member))
+	verdict.Actor = "the owner of the manifest"
+	return &verdict
 }
 
 // refusalText returns the message of a refusal, without secrets.

@@ -23,16 +23,18 @@ var reservedParameters = []string{"api-version", "sig", "signature", "code", "$s
 // readDeletion reads how a resource is deleted.
 func (l *loader) readDeletion(d *draft, deletion *node) {
 	if deletion.kind != kindObject {
-		l.at(d, deletion.position, "reconcile.delete", "%s; write a mapping of query, purge", deletion.found())
+		l.at(d, deletion.position, "reconcile.delete", "%s; write a mapping of query, purge, unmanaged", deletion.found())
 		return
 	}
-	l.checkFields(d, deletion, "reconcile.delete.", []string{"query", "purge"})
-	if purge := deletion.get("purge"); purge != nil {
-		if purge.kind != kindBoolean {
-			l.at(d, purge.position, "reconcile.delete.purge", "%s; write true or false", purge.found())
+	l.checkFields(d, deletion, "reconcile.delete.", []string{"query", "purge", "unmanaged"})
+	isTrue := func(name string) bool {
+		value := deletion.get(name)
+		if value != nil && value.kind != kindBoolean {
+			l.at(d, value.position, "reconcile.delete."+name, "%s; write true or false", value.found())
 		}
-		d.desired.Deletion.Purge = purge.kind == kindBoolean && purge.text == "true"
+		return value != nil && value.kind == kindBoolean && value.text == "true"
 	}
+	d.desired.Deletion.Purge, d.desired.Deletion.Unmanaged = isTrue("purge"), isTrue("unmanaged")
 	query := deletion.get("query")
 	switch {
 	case query == nil:

@@ -148,7 +148,7 @@ func referenceCases() map[string]referenceCase {
 			example: "reconcile: {delete: {query: {forceDeletion: true}, purge: false}}",
 			bad: []string{
 				"reconcile: {delete: true}", "reconcile: {delete: {query: {api-version: 2023-01-01}}}", "reconcile: {delete: {query: {sig: abc}}}",
-				"reconcile: {delete: {query: {force: [true]}}}", "reconcile: {delete: {purge: yes please}}", "reconcile: {delete: {force: true}}",
+				"reconcile: {delete: {query: {force: [true]}}}", "reconcile: {delete: {purge: yes please}}", "reconcile: {delete: {unmanaged: delete}}", "reconcile: {delete: {force: true}}",
 			},
 		},
 		"reconcile.validation": {

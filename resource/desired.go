@@ -180,10 +180,12 @@ type Deletion struct {
 	// Purge gives up what Azure keeps of a deleted resource, so that its name is free
 	// and nothing restores it.
 	Purge bool `json:"purge,omitempty"`
+	// Unmanaged allows a PUT that deletes resources which no manifest names (DeletesUnmanaged).
+	Unmanaged bool `json:"unmanaged,omitempty"`
 }
 
 // IsZero reports whether nothing is stated.
-func (d Deletion) IsZero() bool { return len(d.Query) == 0 && !d.Purge }
+func (d Deletion) IsZero() bool { return len(d.Query) == 0 && !d.Purge && !d.Unmanaged }
 
 // Needs returns the resources that this one requires, each once: the owner, the
 // references of the body, and dependsOn, in this order. Deletions run in the

@@ -49,7 +49,7 @@ func fields() object {
 	deletion["additionalProperties"] = false
 	deletion["properties"] = object{
 		"query": object{"type": "object", "additionalProperties": object{"type": []string{"string", "number", "boolean"}}},
-		"purge": object{"type": "boolean"},
+		"purge": object{"type": "boolean"}, "unmanaged": object{"type": "boolean"},
 	}
 	return root
 }

@@ -241,7 +241,9 @@ func (w *skeletonWriter) value(p types.Property) *yaml.Node {
 			if len(values) == 1 && words == values[0] {
 				words = ""
 			}
-			return comment(text(values[0]), words)
+			// A placeholder deletes nothing.
+			first := max(0, slices.IndexFunc(values, func(value string) bool { return value != "delete" }))
+			return comment(text(values[first]), words)
 		}
 		return text(placeholder)
 	case types.Text:
