@@ -49,6 +49,8 @@ type Baseline struct {
 	// ServiceValues are hashes of the values that the service set by itself at the last
 	// PUT, with their paths. Body leaves them to the service.
 	ServiceValues PathSet `json:"serviceValues,omitempty"`
+	// Parts are the parts with which the resource was completed then (Options.Completed).
+	Parts []string `json:"parts,omitempty"`
 	// Newer are the values that only a newer api-version showed after the last PUT; nil if
 	// it was not read.
 	Newer *NewerValues `json:"newer,omitempty"`
@@ -113,9 +115,9 @@ func NewBaseline(desired, observed map[string]any, opts Options) Baseline {
 	if before := opts.Baseline.Refused; before != nil && before.Body == baseline.Body {
 		baseline.Refused = before
 	}
-	baseline.ServiceValues = opts.Baseline.ServiceValues
+	baseline.ServiceValues, baseline.Parts = opts.Baseline.ServiceValues, opts.Baseline.Parts
 	if opts.Sent {
-		baseline.ServiceValues = serviceValues(desired, observed, opts)
+		baseline.ServiceValues, baseline.Parts = serviceValues(desired, observed, opts), opts.Completed
 	}
 	if !opts.Put {
 		baseline.Newer = opts.Baseline.Newer

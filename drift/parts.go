@@ -90,6 +90,7 @@ func (p Part) items(properties map[string]any) []any {
 type partList []partAt
 
 type partAt struct {
+	name string // Part.Path
 	path resource.Path
 	// whole is Part.Whole; verified is set if the read was completed with the part.
 	whole, verified bool
@@ -100,7 +101,7 @@ func newParts(facts []Part, completed []string) partList {
 	for _, part := range facts {
 		path, err := resource.ParsePath(part.Path)
 		if err == nil {
-			found = append(found, partAt{path: path, whole: part.Whole, verified: slices.Contains(completed, part.Path)})
+			found = append(found, partAt{name: part.Path, path: path, whole: part.Whole, verified: slices.Contains(completed, part.Path)})
 		}
 	}
 	return found

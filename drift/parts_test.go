@@ -111,6 +111,16 @@ func TestUnverifiedParts(t *testing.T) {
 	if want := `{"properties":{"httpsOnly":true,"siteConfig":{"appSettings":[{"name":"A","value":"1"},{"name":"B","value":"3"}],"minTlsVersion":"1.2"}}}`; string(sent) != want {
 		t.Errorf("the correction sends %s, want %s", sent, want)
 	}
+	foreign, _ := drift.Foreign(desired, changed, opts)
+	if got := fmt.Sprint(foreign); !strings.Contains(got, "appSettings[name=B]") || !strings.Contains(got, "http20Enabled") || len(foreign) != 2 {
+		t.Errorf("the values of others are %s", got)
+	}
+	unread := siteOptions()
+	unread.Put, unread.Sent = true, true
+	opts.Baseline = drift.NewBaseline(desired, blind, unread)
+	if foreign, _ := drift.Foreign(desired, changed, opts); len(foreign) > 0 {
+		t.Errorf("values of a part that was not read after the PUT are foreign: %v", foreign)
+	}
 	if drops := drift.DropsOf(desired, changed, opts); len(drops.Paths) > 0 {
 		t.Errorf("the correction drops %v", drops.Paths)
 	}

@@ -35,7 +35,7 @@ func TestSplitResources(t *testing.T) {
 		// settings and patch change the site after two hours.
 		settings, patch string
 		fault           *armsim.Fault
-		lock            bool
+		lock, slot      bool
 		puts            int
 		why             resource.Reason
 		// message is a part of the last message, has and hasNot of what the service has then.
@@ -45,6 +45,7 @@ func TestSplitResources(t *testing.T) {
 		reads int
 	}{
 		"code of a pipeline":  {reason: "httpsOnly is corrected, the setting stays", config: full, settings: packageSetting, patch: insecure, puts: 2, why: resource.ReasonSucceeded, has: []string{"httpsOnly:true", "WEBSITE_RUN_FROM_PACKAGE", "~4"}, reads: 3},
+		"slot":                {reason: "a slot is read as its site is", config: full, settings: packageSetting, patch: opened, slot: true, puts: 2, why: resource.ReasonSucceeded, has: []string{"WEBSITE_RUN_FROM_PACKAGE", "AzureFrontDoor.Backend"}, reads: 3},
 		"only the setting":    {reason: "a setting of others is no drift", config: full, settings: packageSetting, puts: 1, why: resource.ReasonSucceeded, has: []string{"WEBSITE_RUN_FROM_PACKAGE"}, reads: 3},
 		"setting changed":     {reason: "a stated setting is corrected, also one that is gone", config: full, settings: otherVersion, puts: 2, why: resource.ReasonSucceeded, has: []string{"WEBSITE_RUN_FROM_PACKAGE", "~4", "API_KEY"}, hasNot: []string{"~3"}, reads: 3},
 		"opened to the world": {reason: "restrictions are seen in config/web", config: full, patch: opened, puts: 2, why: resource.ReasonSucceeded, has: []string{"AzureFrontDoor.Backend", "ipSecurityRestrictionsDefaultAction:Deny"}, hasNot: []string{"Allow all"}, reads: 3},
@@ -60,9 +61,15 @@ func TestSplitResources(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			spec := specOf("Microsoft.Web/sites/shop", "2023-12-01", fmt.Sprintf(functionApp, c.config))
+			if c.slot {
+				spec = specOf("Microsoft.Web/sites/shop/slots/blue", "2023-12-01", string(spec.Body))
+			}
 			spec.Interval, spec.Owner = time.Hour, spec.ID.Owner()
 			site := spec.ID.String()
 			s := newSimulated(t, spec)
+			if c.slot {
+				must(t, s.sim.Put(spec.Owner.String(), map[string]any{"location": "westus2"}))
+			}
 			s.apply(spec)
 			s.after(2*time.Hour+time.Minute, func(sim *armsim.Simulator) {
 				if c.fault != nil {
@@ -97,6 +104,9 @@ func TestSplitResources(t *testing.T) {
 			}
 			if last.Condition.Reason != c.why || !strings.Contains(last.Condition.Message, c.message) || c.message == "" && strings.Contains(last.Condition.Message, "verified") {
 				t.Errorf("%s: %s %s", c.reason, last.Condition.Reason, last.Condition.Message)
+			}
+			if foreign := strings.Join(last.Foreign, " "); strings.Contains(foreign, " all") {
+				t.Errorf("%s: the rule of the service counts as one of others: %s", c.reason, foreign)
 			}
 			stored := fmt.Sprint(s.stored(spec.ID))
 			for _, text := range c.has {
