@@ -111,7 +111,7 @@ func (m *moving) prove(ctx context.Context) (MoveResourceResult, error) {
 		return m.reject("nothing proves that %s is %s: Azure shows no immutable identifier of %s, or no pass has ended since the worker remembers them. "+
 			"Apply a manifest with the new place, then run armature forget %s", to, from.Short(), from.Type(), from)
 	}
-	target := m.resourceReader.target(m.memory.Desired.WithSecrets())
+	target := m.target(m.memory.Desired.WithSecrets())
 	ctx = withCredential(ctx, target.Credential, from)
 	old, err := m.getResource(ctx, GetResourceInput{Target: target}, m.heartbeat)
 	switch {
@@ -159,7 +159,7 @@ func (m *moving) carry(ctx context.Context, result *MoveResourceResult) error {
 	}
 	ctx = withCredential(ctx, desired.Credential, desired.ID)
 	if !from.Equal(m.in.Old) {
-		if m.got, err = m.getResource(ctx, GetResourceInput{Target: m.resourceReader.target(desired.WithSecrets())}, m.heartbeat); err != nil {
+		if m.got, err = m.getResource(ctx, GetResourceInput{Target: m.target(desired.WithSecrets())}, m.heartbeat); err != nil {
 			return err
 		}
 		if !m.got.Exists {

@@ -156,7 +156,7 @@ func (a *Activities) PlanResource(ctx context.Context, in PlanResourceInput) (Pl
 // compare reads the resource and decides whether a PUT is due.
 func (p *planning) compare(ctx, requests context.Context) (PlanResourceResult, error) {
 	desired := p.in.Desired
-	got, err := p.getResource(ctx, GetResourceInput{Target: p.resourceReader.target(desired), Identity: p.memory.Identity}, p.heartbeat)
+	got, err := p.getResource(ctx, GetResourceInput{Target: p.target(desired), Identity: p.memory.Identity}, p.heartbeat)
 	if err != nil {
 		return PlanResourceResult{}, err
 	}

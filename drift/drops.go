@@ -114,7 +114,7 @@ func (f *dropFinder) missing(shown any, path resource.Path) {
 	members, isMap := shown.(map[string]any)
 	switch {
 	case !foreign:
-	case !isMap, all && !(len(path) == 1 && strings.EqualFold(path[0].Name, "properties")):
+	case !isMap, all && (len(path) != 1 || !strings.EqualFold(path[0].Name, "properties")):
 		f.add(path)
 	default:
 		for name := range jsontree.Names(members) {
