@@ -10,6 +10,7 @@ import (
 
 	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
@@ -136,6 +137,9 @@ func (p *put) prepare(ctx context.Context) (payload []byte, values []string, res
 	}
 	if stop == nil && err == nil {
 		stop = p.checkUnmanaged(body)
+	}
+	if stop == nil && err == nil && !p.patch {
+		drift.AddETag(body, p.request.Object.Observed, p.request.Comparison())
 	}
 	if stop == nil && err == nil {
 		payload, stop = encodePayload(body)
