@@ -6,9 +6,9 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// TestGuardDeletesUnmanaged sends no PUT for which ARM deletes resources that no manifest
+// TestDeletesUnmanaged sends no PUT for which ARM deletes resources that no manifest
 // names, unless the manifest allows it: the worker does not rely on the tool that loaded it.
-func TestGuardDeletesUnmanaged(t *testing.T) {
+func TestDeletesUnmanaged(t *testing.T) {
 	t.Parallel()
 	const deployment = groupText + "/providers/Microsoft.Resources/deployments/d1"
 	for _, allowed := range []bool{false, true} {
