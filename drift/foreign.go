@@ -28,7 +28,11 @@ func Foreign(desired, observed map[string]any, opts Options) (found []resource.D
 		case len(found) == resource.MaxDifferences:
 			more++
 		default:
-			found = append(found, difference{path: leaf.Path, observed: leaf.Value, present: true, rule: ruleItemAdded}.show())
+			shown := difference{path: leaf.Path, observed: leaf.Value, present: true, rule: ruleItemAdded}.show()
+			if part != nil && part.whole {
+				shown.Observed = maskedText // a setting may be a secret under any name
+			}
+			found = append(found, shown)
 		}
 	}
 	return found, more

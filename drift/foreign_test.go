@@ -42,3 +42,18 @@ func TestForeign(t *testing.T) {
 		t.Errorf("before the first PUT: %v", found)
 	}
 }
+
+// TestForeignSettings checks that settings of others are named and never shown.
+func TestForeignSettings(t *testing.T) {
+	const before = `{"location":"westus2","properties":{"siteConfig":{"appSettings":[{"name":"own","value":"1"}]}}}`
+	desired := body(t, []byte(before))
+	opts := drift.Options{Type: "Microsoft.Web/sites", APIVersion: "2023-12-01", Key: []byte("key"), KeepOthers: true, Completed: []string{"properties.siteConfig.appSettings"}}
+	opts.Facts.Parts = []drift.Part{{Path: "properties.siteConfig.appSettings", Child: "config/appsettings", Action: "list", Value: "value", Whole: true}}
+	put := opts
+	put.Put, put.Sent = true, true
+	opts.Baseline = stored(t, drift.NewBaseline(desired, desired, put))
+	found, _ := drift.Foreign(desired, body(t, []byte(`{"location":"westus2","properties":{"siteConfig":{"appSettings":[{"name":"own","value":"1"},{"name":"blue","value":"planted"}]}}}`)), opts)
+	if len(found) != 1 || found[0].Path != "properties.siteConfig.appSettings[name=blue]" || found[0].Observed != "(masked)" {
+		t.Errorf("found %+v", found)
+	}
+}
