@@ -56,7 +56,7 @@ func (r *resourceReader) judgeDoubt(ctx context.Context, in GetResourceInput, he
 // failure.
 func mayBeAbsent(err error) bool {
 	failure, ok := errors.AsType[*arm.Error](err)
-	return ok && failure.Doubt == arm.DoubtRepeatable && failure.RequestID != ""
+	return ok && (failure.Doubt == arm.DoubtRepeatable || failure.Doubt == arm.DoubtBusy) && failure.RequestID != ""
 }
 
 // confirmAbsence asks for another proof that a resource is absent which a read has shown: a

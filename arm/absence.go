@@ -17,9 +17,9 @@ import (
 // or a transient error of one of its own requests.
 //
 // The proof is the provider's own list of children, below an owner that the same
-// credential reads, for a type and an api-version that the provider offers. Without such a
-// list, or if the owner is busy, stopped or disabled, the same 404 has to come again
-// (DoubtRepeatable). Lists above subscriptions are filtered by rights and prove nothing
+// credential reads and that is neither busy nor stopped, for a type and an api-version
+// that the provider offers. Without such a list, or if the owner is disabled, the same 404
+// has to come again (DoubtRepeatable). Lists above subscriptions are filtered by rights and prove nothing
 // alone. look reads the list.
 func (c *Client) proveAbsence(ctx context.Context, id resource.ID, apiVersion string, refusal *Error, look func() (listing, error)) error {
 	if id.IsContainer() || ownerToRead(id).IsZero() {
@@ -38,6 +38,11 @@ func (c *Client) proveAbsence(ctx context.Context, id resource.ID, apiVersion st
 	case err != nil:
 		return refusal.inDoubt(id, DoubtOpen, fmt.Sprintf("its owner %s is not readable (%d %s)", nameOf(owner), failure.Status, strings.Join(failure.Codes(), "/")))
 	}
+	state := noWitness(response.Body)
+	disabled := strings.Contains(strings.ToLower(state), "disabled")
+	if state != "" && !disabled {
+		return refusal.inDoubt(id, DoubtBusy, fmt.Sprintf("its owner %s is %s and may hide what it contains", nameOf(owner), state))
+	}
 	if why, err := c.notOffered(ctx, id, apiVersion); err != nil || why != "" {
 		if err != nil {
 			return proofError(err, providerPath(id))
@@ -48,14 +53,9 @@ func (c *Client) proveAbsence(ctx context.Context, id resource.ID, apiVersion st
 	if err != nil {
 		return proofError(err, id.String()[:strings.LastIndex(id.String(), "/")])
 	}
-	// A busy, stopped or disabled owner may show an empty list. It may stay so for ever, as a
-	// topic with SendDisabled does.
-	if state := noWitness(response.Body); state != "" && found != listed {
-		doubt := DoubtRepeatable
-		if refusal.RequestID == "" { // of a proxy
-			doubt = DoubtOpen
-		}
-		return refusal.inDoubt(id, doubt, fmt.Sprintf("its owner %s is %s and may hide what it contains; the same response of ARM counts when it comes again", nameOf(owner), state))
+	// A disabled owner may stay so for ever, as a topic with SendDisabled does.
+	if disabled && found != listed && refusal.RequestID != "" {
+		return refusal.inDoubt(id, DoubtRepeatable, fmt.Sprintf("its owner %s is %s and may hide what it contains; the same response of ARM counts when it comes again", nameOf(owner), state))
 	}
 	return refusal.judgeList(id, found, id.Subscription() == "" || found == notListed && namesAreFixed(id, apiVersion))
 }

@@ -18,12 +18,13 @@ const codeSubscriptionNotFound = "SubscriptionNotFound"
 // Doubt is what the response to a GET leaves open.
 type Doubt string
 
-// The doubts. Open: whether the resource exists is not known. Repeatable: the owner is
-// readable, and no list can prove the absence, or the owner is in a state in which it may
-// hide what it contains; the absence is proven when the same response comes again over a
-// while.
+// The doubts. Open: whether the resource exists is not known. Busy: the owner is readable,
+// and in a state in which it may hide what it contains. Repeatable: the owner is readable
+// and no list can prove the absence; it is proven when the same response comes again over
+// a while.
 const (
 	DoubtOpen       Doubt = "open"
+	DoubtBusy       Doubt = "busy"
 	DoubtRepeatable Doubt = "repeatable"
 )
 

@@ -23,7 +23,7 @@ func Foreign(desired, observed map[string]any, opts Options) (found []resource.D
 	for _, leaf := range others {
 		list, part := leaf.Path[:len(leaf.Path)-1], s.parts.of(leaf.Path)
 		switch {
-		case s.isImplied(list, leaf.Value), part != nil && !(part.verified && slices.Contains(opts.Baseline.Parts, part.name)):
+		case s.isImplied(list, leaf.Value), part != nil && (!part.verified || !slices.Contains(opts.Baseline.Parts, part.name)):
 		case leaf.Own, isEmpty(leaf.Value) && !isFullID(leaf.Path[len(leaf.Path)-1].Name), isIgnored(leaf.Path, ignored), known.has(leaf.Path), applied.has(leaf.Path):
 		case len(found) == resource.MaxDifferences:
 			more++
