@@ -71,7 +71,7 @@ func versionKey(id resource.ID, version string) string {
 // reads the resource once more, for such api-versions alone.
 func (p *put) checkNewer(ctx context.Context) *resource.Verdict {
 	newer := p.newer.of(p.in.Desired, p.keepsOthers() && !p.patches())
-	if !p.request.HoldDrops || newer.Version == "" {
+	if !p.request.Hold || newer.Version == "" {
 		return nil
 	}
 	observed, err := p.newer.read(ctx, p.in.Desired, newer.Version)

@@ -53,8 +53,9 @@ func (m Mandate) Requested() bool { return !m.RequestedAt.IsZero() }
 // Unrequested reports whether no user wants the write: budgets limit it.
 func (m Mandate) Unrequested() bool { return m.Correction && !m.Requested() }
 
-// HoldsDrops reports whether a write that removes settings of other tools waits for a user.
-func (m Mandate) HoldsDrops() bool { return m.Correction && !m.Approved.Drops }
+// Hold reports whether a write keeps settings of other tools that it would remove: it is a
+// correction that no user forced or approved.
+func (m Mandate) Hold() bool { return m.Correction && !m.Approved.Drops && !m.Force }
 
 // maxSharedAge is how old, at the request of a user, a reading may be that lets a pass
 // continue: the resources of one command ask at different moments, and share it.

@@ -79,7 +79,7 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 		return PostCheckResult{Verdict: a.report("PostCheck", *stop)}, nil
 	}
 	request.Object.Completed = in.Completed
-	request.HoldDrops, request.Force = in.HoldsDrops(), in.Force
+	request.Hold, request.Force = in.Hold(), in.Force
 	if a.options.Rotation && len(in.Secrets) > 0 {
 		// The hashes of what was sent count, not the hashes of the current values.
 		hashes := map[string]string{}

@@ -99,7 +99,7 @@ func (c *comparer) preCheck(ctx context.Context, in PreCheckInput) (_ PreCheckRe
 // decide is the decision of a pre-check about a request of requestWithOwner.
 func (c *comparer) decide(ctx context.Context, in PreCheckInput, request extensionhost.Request) PreCheckResult {
 	request.Object.Completed = in.Completed
-	request.Force, request.BlockedFor, request.HoldDrops = in.Force, in.BlockedFor, in.HoldsDrops()
+	request.Force, request.BlockedFor, request.Hold = in.Force, in.BlockedFor, in.Hold()
 	checked := readerOf(request).withWrites(withAge(request, c.registry.PreCheck(ctx, request)))
 	verdict, adopt := c.checkAdoption(c.now(), checked, in, request.Object.Exists())
 	if in.comparesNothing(verdict) {

@@ -30,39 +30,14 @@ func (p *put) hasNoPut(err error) bool {
 	return true
 }
 
-// patchBody returns the body of a PATCH: the stated part, without what is ignored. A PATCH
-// replaces tags as a whole, so the tags of others go with the stated ones.
-func (p *put) patchBody(stated map[string]any) map[string]any {
-	// The items of a list are sent with the values of others, because a PATCH replaces it.
-	ignore := p.request.Comparison().Ignore
-	body := drift.Payload(stated, p.request.Object.Observed, ignore)
-	withoutIgnored(body, ignore)
-	drift.WithoutUnverified(body, p.request.Comparison())
-	if _, _, tags := jsontree.Member(body, "tags"); tags {
-		drift.KeepTags(body, p.request.Object.Desired, p.request.Object.Observed, p.request.Baseline)
+// patchBody returns the body of a PATCH. It replaces tags as a whole, so the tags of others go
+// with the stated ones.
+func (p *put) patchBody(resolved map[string]any) map[string]any {
+	object := p.request.Object
+	sent := drift.Patch(resolved, object.Desired, object.Observed, p.request.Comparison())
+	if _, _, tags := jsontree.Member(sent.Body, "tags"); tags {
+		drift.KeepTags(sent.Body, object.Desired, object.Observed, p.request.Baseline)
 	}
-	return body
-}
-
-// withoutIgnored removes ignored paths of properties from the body of a PATCH: what it
-// does not state stays as it is.
-func withoutIgnored(body map[string]any, ignore []string) {
-	for _, path := range resource.ParsePaths(ignore) {
-		at := body
-		for i, step := range path {
-			name, _, found := jsontree.Member(at, step.Name)
-			if !found {
-				break
-			}
-			if i == len(path)-1 {
-				delete(at, name)
-				break
-			}
-			next, isObject := at[name].(map[string]any)
-			if !isObject {
-				break
-			}
-			at = next
-		}
-	}
+	p.kept = sent.Kept
+	return sent.Body
 }

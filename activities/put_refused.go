@@ -26,11 +26,11 @@ func (p *put) unstatedLeaves(body map[string]any) *resource.Verdict {
 	}
 	var held []drift.Leaf
 	p.unstated, p.stated = drift.Leaves(body, p.request.Object.Desired, p.request.Comparison())
-	p.learnFailedOperation()
+	p.rememberFailedOperation()
 	p.unstated = slices.DeleteFunc(p.unstated, func(leaf drift.Leaf) bool {
 		refused := leaf.Refused && (!p.in.Force || p.withoutRefused)
 		if refused && leaf.Own {
-			leaf.Remove(body)
+			leaf.Path.Remove(body)
 			return true
 		}
 		if refused {
@@ -44,11 +44,11 @@ func (p *put) unstatedLeaves(body map[string]any) *resource.Verdict {
 	return p.holdRefused(held, "Azure refused them before")
 }
 
-// learnRefusal returns whether a PUT is to be sent once more, without the values that the
+// rememberRefusal returns whether a PUT is to be sent once more, without the values that the
 // service had set by itself and that ARM refused. Where ARM names a value that another tool
 // set, it returns the verdict that holds the PUT. What was refused becomes part of the
 // memory, so that a later pass does not send it again.
-func (p *put) learnRefusal(err error, text string) (again bool, stop *resource.Verdict) {
+func (p *put) rememberRefusal(err error, text string) (again bool, stop *resource.Verdict) {
 	failure, refused := errors.AsType[*arm.Error](err)
 	if !refused || !refusesContent(failure) {
 		return false, nil
@@ -57,17 +57,24 @@ func (p *put) learnRefusal(err error, text string) (again bool, stop *resource.V
 	if len(named) == 0 || p.withoutRefused {
 		return false, nil
 	}
-	baseline := p.request.Baseline.WithRefused(p.request.Object.Desired, named, p.request.Comparison())
-	encoded, err := json.Marshal(baseline)
-	if err != nil {
+	if !p.remember(p.request.Baseline.WithRefused(p.request.Object.Desired, named, p.request.Comparison())) {
 		return false, nil
 	}
-	p.request.Baseline, p.memory = baseline, encoded
 	if others := slices.DeleteFunc(slices.Clone(named), func(leaf drift.Leaf) bool { return leaf.Own }); len(others) > 0 {
 		return false, p.holdRefused(others, "Azure refuses them: "+text)
 	}
 	p.withoutRefused = true
 	return true, nil
+}
+
+// remember makes a baseline the memory of this and of later passes. It returns false if it cannot
+// be encoded.
+func (p *put) remember(baseline drift.Baseline) bool {
+	encoded, err := json.Marshal(baseline)
+	if err == nil {
+		p.request.Baseline, p.memory = baseline, encoded
+	}
+	return err == nil
 }
 
 // OperationRefusal is what ARM reported of the operation of a PUT that it had accepted and
@@ -94,9 +101,9 @@ func operationRefusal(failure *arm.Error, message string, scrub func(target stri
 	return refusal
 }
 
-// learnFailedOperation marks the values that the failed operation of the last PUT names as
+// rememberFailedOperation marks the values that the failed operation of the last PUT names as
 // refused, and adds them to the memory.
-func (p *put) learnFailedOperation() {
+func (p *put) rememberFailedOperation() {
 	refusal := p.in.OperationRefusal
 	if refusal == nil {
 		return
@@ -109,10 +116,7 @@ func (p *put) learnFailedOperation() {
 	if len(named) == 0 {
 		return
 	}
-	p.request.Baseline = p.request.Baseline.WithRefused(p.request.Object.Desired, named, p.request.Comparison())
-	if encoded, err := json.Marshal(p.request.Baseline); err == nil {
-		p.memory = encoded
-	}
+	p.remember(p.request.Baseline.WithRefused(p.request.Object.Desired, named, p.request.Comparison()))
 	for i, leaf := range p.unstated {
 		if slices.ContainsFunc(named, func(other drift.Leaf) bool { return other.Path.String() == leaf.Path.String() }) {
 			p.unstated[i].Refused = true

@@ -230,7 +230,7 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutR
 	if p.request, stop = p.requestWithBodies(requests, drift.Decode, in.Desired, in.shared(), nil, in.Memory); stop != nil {
 		return *p.stop(*stop), nil
 	}
-	p.request.HoldDrops = in.HoldsDrops() && !in.Force
+	p.request.Hold = in.Hold()
 	if slices.ContainsFunc(p.request.Facts.Switches, func(sw drift.Switch) bool { return sw.Owner }) {
 		a.addOwner(requests, &p.request, in.Desired)
 	}

@@ -121,7 +121,7 @@ func (s *secretsOfOthers) leaveToPatch(missing []drift.OpenSecret) bool {
 		}
 	}
 	for _, secret := range missing {
-		drift.Leaf{Path: listAbove(secret.Path)}.Remove(s.body)
+		listAbove(secret.Path).Remove(s.body)
 	}
 	s.patch = true
 	return true

@@ -85,12 +85,13 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 				return *result, nil
 			case moved:
 				return p.send(ctx)
-			case p.request.HoldDrops && !p.request.HoldLists && p.mixesItems():
-				p.request.HoldLists = true // once, with the lists as Azure shows them
-				return p.send(ctx)
+			case p.mixesItems():
+				if p.remember(p.request.Baseline.WithRefusedMixture()) {
+					return p.send(ctx)
+				}
 			}
 		}
-		again, stop := p.learnRefusal(err, p.refusalText(ctx, err, values))
+		again, stop := p.rememberRefusal(err, p.refusalText(ctx, err, values))
 		switch {
 		case again:
 			return p.send(ctx)

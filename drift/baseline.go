@@ -56,6 +56,8 @@ type Baseline struct {
 	Newer *NewerValues `json:"newer,omitempty"`
 	// Refused are values of other tools that Azure refused in a PUT; nil for none.
 	Refused *Refused `json:"refused,omitempty"`
+	// Mixture is the hash of a body whose list items Azure refused beside those of others.
+	Mixture string `json:"mixture,omitempty"`
 	// Owners are the owners of values of the manifest by path, Initial the keyed hashes of
 	// these values as they were last sent or found.
 	Owners  map[string]string `json:"owners,omitempty"`
@@ -114,6 +116,9 @@ func NewBaseline(desired, observed map[string]any, opts Options) Baseline {
 	baseline.Corrections = corrections(remaining, baseline.Body, opts)
 	if before := opts.Baseline.Refused; before != nil && before.Body == baseline.Body {
 		baseline.Refused = before
+	}
+	if opts.Baseline.Mixture == baseline.Body {
+		baseline.Mixture = baseline.Body
 	}
 	baseline.ServiceValues, baseline.Parts = opts.Baseline.ServiceValues, opts.Baseline.Parts
 	if opts.Sent {

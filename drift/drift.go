@@ -32,11 +32,10 @@ type Options struct {
 	// Owned are the values of other owners that differ, from WithOwned.
 	Owned     []Owned
 	ownerBody map[string]any
-	// Hold is set for a correction: what it would take away from other tools or users stays,
-	// and waits for a user (Result.Held). HoldLists keeps every list that has items of others as
-	// Azure shows it.
-	Hold, HoldLists bool
-	keepItems       bool
+	// Hold is set for a correction: settings of other tools and users that it would take away stay,
+	// and wait for a user (Result.Held). keepItems is set if their items stay in lists whose items
+	// have a key.
+	Hold, keepItems bool
 	// ChildLists are lists in the body whose items are resources: a PUT keeps them.
 	ChildLists []string
 	// Merge is set when a PUT merges desired into observed: elements that other

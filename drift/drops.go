@@ -17,6 +17,14 @@ type Drops struct {
 	More  int
 }
 
+func (d *Drops) add(path string) {
+	if len(d.Paths) == resource.MaxDifferences {
+		d.More++
+		return
+	}
+	d.Paths = append(d.Paths, path)
+}
+
 // envelope are the top-level members that a body may state. Of a type without a published
 // shape, a service may show others that a body may not.
 var envelope = [...]string{"properties", "identity", "sku", "plan", "zones", "managedBy", "extendedLocation"}
@@ -25,8 +33,21 @@ var envelope = [...]string{"properties", "identity", "sku", "plan", "zones", "ma
 // that desired does not state, that its body does not contain, and that are not there by
 // themselves. What the last PUT did not state and left alone, the next one does too.
 func DropsOf(desired, observed map[string]any, opts Options) Drops {
+	return boundedDrops(dropsOf(desired, observed, opts))
+}
+
+func boundedDrops(paths []resource.Path) Drops {
+	var drops Drops
+	for _, path := range paths {
+		drops.add(path.String())
+	}
+	return drops
+}
+
+// dropsOf is DropsOf without a bound.
+func dropsOf(desired, observed map[string]any, opts Options) []resource.Path {
 	if observed == nil {
-		return Drops{}
+		return nil
 	}
 	if opts.StatedOnly { // a PATCH takes away items of the lists that it states, nothing else
 		opts.KeepOthers, opts.Baseline.ServiceValues = true, ""
@@ -67,12 +88,10 @@ type dropFinder struct {
 	ignore        []resource.Path
 	// survived is set if the items of others in the baseline were there after a PUT.
 	survived bool
-	drops    Drops
+	drops    []resource.Path
 }
 
-func (f *dropFinder) add(path resource.Path) {
-	f.drops.add(path.String())
-}
+func (f *dropFinder) add(path resource.Path) { f.drops = append(f.drops, path) }
 
 func (f *dropFinder) members(of sides, body map[string]any) {
 	for at := range f.subject.inside(of) {

@@ -16,7 +16,6 @@ func Foreign(desired, observed map[string]any, opts Options) (found []resource.D
 	if observed == nil || !opts.Baseline.Sent && opts.Baseline.ServiceValues == "" {
 		return nil, 0
 	}
-	opts.Hold = false
 	others, _ := Leaves(writableOf(desired, observed, opts), desired, opts)
 	known, applied, ignored := opts.Baseline.Added.decode(), opts.Baseline.Applied.decode(), resource.ParsePaths(opts.Ignore)
 	s := opts.sender(observed)

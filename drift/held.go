@@ -6,36 +6,26 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// holding returns the options with which a correction compares and writes: the items of others
-// stay in lists whose items have a key, unless lists are held as a whole.
-func (o Options) holding() Options {
-	o.keepItems, o.Hold = o.Hold && o.KeepOthers && !o.HoldLists, false
-	return o
-}
-
 // hold returns the differences that a correction may write, and adds to the result those
-// that wait for a user: it would take them away from other tools or users. A list of which it
-// cannot keep an item waits as a whole.
+// that wait for a user. A list of which it cannot keep an item waits as a whole; if the path of
+// a setting cannot be written as a text, everything waits.
 func (result *Result) hold(found []difference, desired, observed map[string]any, opts Options) []difference {
 	if !opts.Hold || len(found) == 0 {
 		return found
 	}
-	inner := opts.holding()
-	drops := DropsOf(desired, observed, inner)
+	inner, everything := opts.holding(), false
 	var waiting []resource.Path
-	for _, path := range resource.ParsePaths(drops.Paths) {
-		waiting = append(waiting, heldPart(path, inner.keepItems))
+	for _, path := range dropsOf(desired, observed, inner) {
+		part := heldPart(path, inner.keepItems)
+		result.Held.add(path.String())
+		result.carried = append(result.carried, part.String())
+		waiting = append(waiting, part)
+		read, err := resource.ParsePath(part.String())
+		everything = everything || err != nil || !slices.Equal(read, part)
 	}
-	for _, path := range waiting {
-		result.carried = append(result.carried, path.String())
-	}
-	for _, path := range drops.Paths {
-		result.Held.add(path)
-	}
-	result.Held.More += drops.More
 	return slices.DeleteFunc(found, func(d difference) bool {
 		added := inner.keepItems && d.rule == ruleItemAdded && len(d.path) > 0 && d.path[len(d.path)-1].Key != ""
-		if !added && !isIgnored(d.path, waiting) {
+		if !added && !everything && !isIgnored(d.path, waiting) {
 			return false
 		}
 		result.HoldsItems = result.HoldsItems || added
@@ -49,6 +39,35 @@ func (result *Result) hold(found []difference, desired, observed map[string]any,
 	})
 }
 
+// holding returns the options in which items of others stay in lists whose items have a key,
+// unless Azure refused such a mixture, and nothing else is held.
+func (o Options) holding() Options {
+	refused := o.Baseline.Mixture != "" && o.Baseline.Mixture == o.Baseline.Body
+	o.keepItems, o.Hold = o.Hold && o.KeepOthers && !refused, false
+	return o
+}
+
+// WithRefusedMixture returns the baseline after Azure refused items of others beside those of the
+// manifest: corrections send such lists as Azure shows them, until the manifest changes.
+func (b Baseline) WithRefusedMixture() Baseline {
+	b.Mixture = b.Body
+	return b
+}
+
+// carrying returns the options of a body that has, at the ignored paths, also the settings
+// that a correction leaves to a user; carried are the paths of all values that the body has as
+// Azure shows them although the manifest states them.
+func (o Options) carrying(desired, observed map[string]any) (_ Options, carried []resource.Path) {
+	carried = o.ownedPaths()
+	if !o.Hold || observed == nil {
+		return o, carried
+	}
+	held := Compare(desired, observed, o).carried
+	o = o.holding()
+	o.Ignore = slices.Concat(o.Ignore, held)
+	return o, append(carried, resource.ParsePaths(held)...)
+}
+
 // heldPart returns the part of a body that a correction sends as Azure shows it, so that a
 // value at a path stays: the value, or the list around it if its items have no key.
 func heldPart(path resource.Path, keyed bool) resource.Path {
@@ -58,12 +77,4 @@ func heldPart(path resource.Path, keyed bool) resource.Path {
 		}
 	}
 	return path
-}
-
-func (d *Drops) add(path string) {
-	if len(d.Paths) == resource.MaxDifferences {
-		d.More++
-		return
-	}
-	d.Paths = append(d.Paths, path)
 }

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -78,15 +77,14 @@ func (r Result) OwnedTexts() []string {
 
 // ownedValue is a value of the manifest that another owner moves, or moved.
 type ownedValue struct {
-	path              resource.Path
-	text, by          string
-	kind              SwitchKind
-	group             int
-	desired, observed any
-	present           bool
-	// on is set while the owner moves it, switching if a PUT changes the switch, stated if the
-	// manifest states the switch.
-	on, switching, stated bool
+	sides
+	text, by string
+	kind     SwitchKind
+	// group is the same for the values that move together.
+	group string
+	// on is set while the owner moves it, switching if a PUT changes the switch, switchStated if
+	// the manifest states the switch.
+	on, switching, switchStated bool
 }
 
 // initialOwner is the owner of the values of Options.Initial.
@@ -96,9 +94,9 @@ const initialOwner = "reconcile.initial"
 const ownerAzure = "Azure"
 
 // WithOwned returns the options in which the values of other owners are ignored: they are no
-// difference, and a PUT carries them as Azure shows them. A creation has none. owner is
-// the body of the owner; if it is nil, its switches count as on. Of the values that their owner let go of, only
-// a correction (Hold) ignores those that differ.
+// difference, and a PUT carries them as Azure shows them. A creation has none. owner is the body
+// of the owner; if it is nil, its switches count as on. A value whose owner let go of it is
+// ignored by a correction alone (Hold).
 func (o Options) WithOwned(desired, observed, owner map[string]any) Options {
 	o.ownerBody, o.Owned = owner, nil
 	if observed == nil {
@@ -108,36 +106,50 @@ func (o Options) WithOwned(desired, observed, owner map[string]any) Options {
 	if len(values) == 0 {
 		return o
 	}
-	applied, changed := o.Baseline.Applied.decode(), map[int]bool{}
+	s := o.subject(observed)
+	changed := o.changedGroups(values)
+	o.Ignore = slices.Clone(o.Ignore)
 	for _, v := range values {
-		switch before := o.Baseline.Initial[v.text]; {
-		case before == "" && o.Baseline.Body != "" && !applied.has(v.path), before != "" && before != o.hashOwned(v):
-			changed[v.group] = true // by the manifest
-		}
-	}
-	ignore := o.Ignore[:len(o.Ignore):len(o.Ignore)]
-	for _, v := range values {
-		owned := Owned{Path: v.text, By: v.by}
-		switch {
-		case v.on && v.kind == SwitchAtLeast && !isLess(v.desired, v.observed):
+		owned, kept := o.owned(s, v, changed[v.group])
+		if !kept {
 			continue
-		case v.on && v.kind != SwitchAtLeast && changed[v.group] && !v.switching:
-			continue
-		case !v.on:
-			owned.By, owned.Held = o.Baseline.Owners[v.text], true
-			if owned.By == "" || v.stated || changed[v.group] || !o.Hold || !v.differs() {
-				continue
-			}
 		}
-		ignore = append(ignore, v.text)
-		if v.differs() {
-			shown := difference{path: v.path, desired: v.desired, observed: v.observed, present: v.present}.show()
+		o.Ignore = append(o.Ignore, v.text)
+		if s.differs(v.sides) {
+			shown := difference{path: v.path, desired: v.value, observed: v.desired, present: v.isStated}.show()
 			owned.Desired, owned.Observed = shown.Desired, shown.Observed
 			o.Owned = append(o.Owned, owned)
 		}
 	}
-	o.Ignore = ignore
 	return o
+}
+
+// changedGroups returns the groups of values that the manifest changed since they were sent or
+// found. Without a record, as for an adopted resource, it changed none but those that the
+// last applied body did not state.
+func (o Options) changedGroups(values []ownedValue) map[string]bool {
+	applied, changed := o.Baseline.Applied.decode(), map[string]bool{}
+	for _, v := range values {
+		switch before := o.Baseline.Initial[v.text]; {
+		case before == "" && o.Baseline.Body != "" && !applied.has(v.path), before != "" && before != o.hashOwned(v):
+			changed[v.group] = true
+		}
+	}
+	return changed
+}
+
+// owned returns a value as one of another owner, and reports whether a PUT leaves it alone.
+// changed is set if the manifest changed it.
+func (o Options) owned(s *subject, v ownedValue, changed bool) (Owned, bool) {
+	owned := Owned{Path: v.text, By: v.by}
+	switch {
+	case v.on && v.kind == SwitchAtLeast:
+		return owned, isLess(v.value, v.desired)
+	case v.on:
+		return owned, !changed || v.switching
+	}
+	owned.By, owned.Held = o.Baseline.Owners[v.text], true
+	return owned, o.Hold && owned.By != "" && !v.switchStated && !changed && s.differs(v.sides)
 }
 
 // ownedPaths returns the paths of the values that a PUT carries for their owners.
@@ -149,99 +161,81 @@ func (o Options) ownedPaths() []resource.Path {
 	return resource.ParsePaths(texts)
 }
 
-func (v ownedValue) differs() bool { return !v.present || !sameValue(v.desired, v.observed) }
-
-// Differs reports whether desired states a value at a path that observed does not have.
-func Differs(desired, observed map[string]any, path string) bool {
-	parsed, err := resource.ParsePath(path)
-	if err != nil {
-		return false
-	}
-	value, stated := parsed.Get(desired)
-	other, shown := parsed.Get(observed)
-	return stated && value != nil && (!shown || !sameValue(value, other))
+// differs reports whether a value of the manifest differs from Azure's. In sides, value is the
+// manifest's.
+func (s *subject) differs(of sides) bool {
+	probe := &walker{subject: s, probe: true}
+	p := cursorAt(of.path, of.value).in(s)
+	p.observed, p.present = of.desired, of.isStated
+	probe.compare(p, nil)
+	return len(probe.found) > 0
 }
 
-// sameValue reports whether two values are equal in JSON, and texts ignoring case.
-func sameValue(a, b any) bool {
-	if x, ok := a.(string); ok {
-		y, isText := b.(string)
-		return isText && strings.EqualFold(x, y)
+// Differs reports whether desired states a value at a pattern that observed does not have.
+func Differs(desired, observed map[string]any, pattern string) bool {
+	s, differs := &subject{}, false
+	for _, path := range resource.ParsePaths([]string{pattern}) {
+		s.expand(sides{value: desired, desired: observed}, path, func(of sides) { differs = differs || s.differs(of) })
 	}
-	x, errX := json.Marshal(a)
-	y, errY := json.Marshal(b)
-	return errX == nil && errY == nil && string(x) == string(y)
+	return differs
 }
 
 func (o Options) hashOwned(v ownedValue) string {
-	return hasher{o.Key}.cursor(cursorAt(v.path, v.desired))
+	return hasher{o.Key}.cursor(cursorAt(v.path, v.value))
 }
 
-// ownedValues returns the values of desired that have another owner, or had one, each once.
+// ownedValues returns the values of desired that have another owner, or had one, each once, with
+// the first of its owners.
 func (o Options) ownedValues(desired, observed map[string]any) []ownedValue {
 	var found []ownedValue
-	seen := map[pathHash]bool{}
-	enforced := resource.ParsePaths(o.Enforce)
-	add := func(v ownedValue) {
-		if hash := hashPath(v.path); !seen[hash] && !isIgnored(v.path, enforced) {
-			seen[hash] = true
-			v.text = v.path.String()
-			found = append(found, v)
-		}
-	}
-	s, group := o.subject(observed), 0
-	for _, path := range resource.ParsePaths(o.Initial) {
-		s.expand(path, desired, observed, func(v ownedValue) {
-			group++
-			v.by, v.kind, v.group, v.on = initialOwner, SwitchFloats, group, true
-			add(v)
-		})
-	}
-	for _, text := range slices.Sorted(maps.Keys(o.Owners)) {
-		by := o.Owners[text]
-		if path, err := resource.ParsePath(text); err == nil {
-			s.expand(path, desired, observed, func(v ownedValue) {
-				group++
-				v.by, v.kind, v.group, v.on = by, SwitchFloats, group, true
-				add(v)
+	s, seen, enforced := o.subject(observed), map[pathHash]bool{}, resource.ParsePaths(o.Enforce)
+	add := func(patterns []string, owned func(pattern resource.Path, v *ownedValue)) {
+		for _, pattern := range resource.ParsePaths(patterns) {
+			s.expand(sides{value: desired, desired: observed}, pattern, func(of sides) {
+				hash := hashPath(of.path)
+				if seen[hash] || isIgnored(of.path, enforced) {
+					return
+				}
+				seen[hash] = true
+				v := ownedValue{sides: of, text: of.path.String()}
+				v.group = v.text
+				owned(pattern, &v)
+				found = append(found, v)
 			})
 		}
+	}
+	always := func(by string) func(resource.Path, *ownedValue) {
+		return func(_ resource.Path, v *ownedValue) { v.by, v.kind, v.on = by, SwitchFloats, true }
+	}
+	add(o.Initial, always(initialOwner))
+	for _, pattern := range slices.Sorted(maps.Keys(o.Owners)) {
+		add([]string{pattern}, always(o.Owners[pattern]))
 	}
 	for _, sw := range o.Facts.Switches {
-		if sw.Setting != "" {
-			continue
-		}
-		group++
-		at, err := resource.ParsePath(sw.Path)
-		for _, path := range resource.ParsePaths(sw.Values) {
-			s.expand(path, desired, observed, func(v ownedValue) {
-				v.by, v.kind, v.group, v.on = ownerAzure, sw.Kind, group, sw.Path == ""
-				if err == nil {
-					o.setSwitch(&v, sw, bindItems(at, path, v.path), desired, observed)
-				}
-				if v.kind != SwitchSwaps {
-					v.group = group*1000 + len(found)
-				}
-				add(v)
-			})
+		if sw.Setting == "" {
+			add(sw.Values, func(pattern resource.Path, v *ownedValue) { o.setSwitch(v, sw, pattern, desired, observed) })
 		}
 	}
 	for _, text := range slices.Sorted(maps.Keys(o.Baseline.Owners)) {
-		by := o.Baseline.Owners[text]
-		if path, err := resource.ParsePath(text); err == nil && by != initialOwner {
-			s.expand(path, desired, observed, func(v ownedValue) {
-				group++
-				v.group = -group
-				add(v)
-			})
+		if o.Baseline.Owners[text] != initialOwner {
+			add([]string{text}, func(resource.Path, *ownedValue) {})
 		}
 	}
 	return found
 }
 
-// setSwitch reads the state of a switch.
-func (o Options) setSwitch(v *ownedValue, sw Switch, at resource.Path, desired, observed map[string]any) {
-	v.by = at.String()
+// setSwitch reads the state of the switch of a value that was found at a pattern.
+func (o Options) setSwitch(v *ownedValue, sw Switch, pattern resource.Path, desired, observed map[string]any) {
+	v.kind = sw.Kind
+	at, err := resource.ParsePath(sw.Path)
+	if err != nil {
+		v.by, v.on = ownerAzure, true
+		return
+	}
+	at = bindItems(at, pattern, v.path)
+	if v.by = at.String(); v.kind == SwitchSwaps {
+		v.group = v.by
+	}
 	if sw.Owner {
 		value, _ := at.Get(o.ownerBody)
 		v.on, v.by = sw.isOn(value) || o.ownerBody == nil, v.by+" of the owner"
@@ -249,9 +243,9 @@ func (o Options) setSwitch(v *ownedValue, sw Switch, at resource.Path, desired, 
 	}
 	own, stated := at.Get(desired)
 	shown, _ := at.Get(observed)
-	v.stated = stated && own != nil
+	v.switchStated = stated && own != nil
 	v.on = sw.isOn(own) || sw.isOn(shown)
-	v.switching = v.stated && sw.isOn(own) != sw.isOn(shown)
+	v.switching = v.switchStated && sw.isOn(own) != sw.isOn(shown)
 }
 
 // isOn reports whether a switch with a value is on.
@@ -260,15 +254,8 @@ func (sw Switch) isOn(value any) bool {
 		return false
 	}
 	text := strings.Trim(compactJSON(value), `"`)
-	is := func(words []string) bool {
-		for _, word := range words {
-			if strings.EqualFold(word, text) || word == "*" && text != "" {
-				return true
-			}
-		}
-		return false
-	}
-	return is(sw.On) && !is(sw.Off)
+	is := func(word string) bool { return strings.EqualFold(word, text) || word == "*" && text != "" }
+	return slices.ContainsFunc(sw.On, is) && !slices.ContainsFunc(sw.Off, is)
 }
 
 // bindItems replaces [*] in the path of a switch by the elements at which the pattern of a value
@@ -284,39 +271,19 @@ func bindItems(at, pattern, found resource.Path) resource.Path {
 	return bound
 }
 
-// expand calls found for each value of desired at a pattern.
-func (s *subject) expand(pattern resource.Path, desired, observed any, found func(ownedValue)) {
-	s.expandAt(nil, pattern, desired, observed, observed != nil, found)
-}
-
-func (s *subject) expandAt(path, pattern resource.Path, desired, observed any, present bool, found func(ownedValue)) {
+// expand calls found for each value of the manifest at a pattern. In sides, value is the
+// manifest's, and desired the counterpart that Azure shows.
+func (s *subject) expand(of sides, pattern resource.Path, found func(sides)) {
 	if len(pattern) == 0 {
-		if desired != nil {
-			found(ownedValue{path: path, desired: desired, observed: observed, present: present && observed != nil})
+		if of.isStated = of.isStated && of.desired != nil; of.value != nil {
+			found(of)
 		}
 		return
 	}
-	switch own := desired.(type) {
-	case map[string]any:
-		name, value, stated := jsontree.Member(own, pattern[0].Name)
-		if pattern[0].Name == "" || !stated {
-			return
-		}
-		others, _ := observed.(map[string]any)
-		_, shown, isShown := jsontree.Member(others, name)
-		s.expandAt(path.With(resource.Step{Name: name}), pattern[1:], value, shown, isShown, found)
-	case []any:
-		others, _ := observed.([]any)
-		pairs := s.pair(path, own, others)
-		for i, item := range own {
-			if !pattern[0].MatchesElement(i, item) {
-				continue
-			}
-			var shown any
-			if at := pairs.At[i]; at >= 0 {
-				shown = others[at]
-			}
-			s.expandAt(path.With(pairs.Step(i, item)), pattern[1:], item, shown, shown != nil, found)
+	for at := range s.inside(of) {
+		step := at.path[len(at.path)-1]
+		if step.Name != "" && strings.EqualFold(step.Name, pattern[0].Name) || step.Name == "" && pattern[0].MatchesElement(at.at, at.value) {
+			s.expand(at, pattern[1:], found)
 		}
 	}
 }
@@ -363,18 +330,18 @@ func versionOf(value any) ([]float64, bool) {
 // that the manifest states. A value that the manifest changed and that was not sent yet
 // keeps its hash.
 func (b *Baseline) noteOwned(desired, observed map[string]any, reasons map[string]resource.Difference, opts Options) {
-	before := opts.Baseline
+	before, s := opts.Baseline, opts.subject(observed)
 	b.Initial, b.Owners = nil, nil
 	for _, v := range opts.ownedValues(desired, observed) {
 		by, known := before.Owners[v.text]
 		switch {
 		case v.on:
 			by = v.by
-		case !known || v.stated || !v.differs():
+		case !known || v.switchStated || !s.differs(v.sides):
 			continue
 		}
 		hash := opts.hashOwned(v)
-		if _, sent := reasons[v.text]; before.Initial[v.text] != "" && v.differs() && (!opts.Put || !sent) {
+		if _, sent := reasons[v.text]; before.Initial[v.text] != "" && s.differs(v.sides) && (!opts.Put || !sent) {
 			hash = before.Initial[v.text]
 		}
 		if v.kind == SwitchAtLeast && v.on {

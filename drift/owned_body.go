@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/armature-io/armature/internal/jsontree"
-	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
 
@@ -35,7 +34,8 @@ func (o Options) WithoutOwned(body, owner map[string]any) (map[string]any, []Own
 		if v.kind == SwitchSwaps {
 			continue
 		}
-		without, _ := withoutValue(jsontree.Clone(rest), v.path).(map[string]any)
+		without := jsontree.Clone(rest)
+		v.path.Remove(without)
 		if shape != nil && missing(shape, without) > missing(shape, rest) {
 			continue
 		}
@@ -53,36 +53,4 @@ func missing(shape *types.Shape, body map[string]any) int {
 		}
 	}
 	return count
-}
-
-// withoutValue removes the value at a path, and the objects that are empty then; nil if nothing
-// remains. An element of a list stays.
-func withoutValue(at any, path resource.Path) any {
-	switch at := at.(type) {
-	case map[string]any:
-		name, value, present := jsontree.Member(at, path[0].Name)
-		if !present {
-			return at
-		}
-		var rest any
-		if len(path) > 1 {
-			rest = withoutValue(value, path[1:])
-		}
-		if at[name] = rest; rest == nil {
-			delete(at, name)
-		}
-		if len(at) == 0 {
-			return nil
-		}
-	case []any:
-		for i, item := range at {
-			if !path[0].MatchesElement(i, item) || len(path) == 1 {
-				continue
-			}
-			if at[i] = withoutValue(item, path[1:]); at[i] == nil {
-				at[i] = map[string]any{}
-			}
-		}
-	}
-	return at
 }

@@ -99,6 +99,8 @@ func TestOwned(t *testing.T) {
 				{reason: "another edit carries it", manifest: `{"properties":{"image":"a:1"},"tags":{"x":"y"}}`, wanted: true, sent: `{"properties":{"image":"a:7"},"tags":{"x":"y"}}`, owned: []string{"properties.image belongs to reconcile.initial"}},
 				{reason: "the manifest changes it", manifest: `{"properties":{"image":"a:8"},"tags":{"x":"y"}}`, wanted: true, sent: `{"properties":{"image":"a:8"},"tags":{"x":"y"}}`},
 				{reason: "and the pipeline goes on", azure: `{"properties":{"image":"a:9"},"tags":{"x":"y"}}`, owned: []string{"properties.image belongs to reconcile.initial"}},
+				{reason: "a recreation sends the manifest's value", azure: "null", sent: `{"properties":{"image":"a:8"},"tags":{"x":"y"}}`},
+				{reason: "and the pipeline deploys again", azure: `{"properties":{"image":"a:10"},"tags":{"x":"y"}}`, owned: []string{"properties.image belongs to reconcile.initial"}},
 			},
 		},
 		"a manifest begins to state the value": {

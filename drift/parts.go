@@ -43,28 +43,10 @@ func (f Facts) StatedParts(body map[string]any) []Part {
 
 // Complete sets the part of a body to the properties of its child.
 func (p Part) Complete(body, properties map[string]any) {
-	path, err := resource.ParsePath(p.Path)
-	if err != nil || len(path) == 0 {
-		return
-	}
-	at := body
-	for _, step := range path[:len(path)-1] {
-		name, value, found := jsontree.Member(at, step.Name)
-		below, isObject := value.(map[string]any)
-		if !isObject {
-			if below = map[string]any{}; !found {
-				name = step.Name
-			}
-			at[name] = below
+	for _, path := range resource.ParsePaths([]string{p.Path}) {
+		if path.Set(body, properties); p.Value != "" {
+			path.Set(body, p.items(properties))
 		}
-		at = below
-	}
-	name, _, found := jsontree.Member(at, path.LastName())
-	if !found {
-		name = path.LastName()
-	}
-	if at[name] = any(properties); p.Value != "" {
-		at[name] = p.items(properties)
 	}
 }
 
@@ -179,8 +161,8 @@ func (p partList) removeUnverified(path resource.Path, body map[string]any) {
 	}
 }
 
-// WithoutUnverified is Body's removal of unverified parts for a body of another kind.
-func WithoutUnverified(body map[string]any, opts Options) {
+// withoutUnverified removes unverified parts from the body of a correction.
+func withoutUnverified(body map[string]any, opts Options) {
 	if opts.Hold && len(opts.Facts.Parts) > 0 {
 		newParts(opts.Facts.Parts, opts.Completed).removeUnverified(nil, body)
 	}

@@ -40,20 +40,28 @@ type Sent struct {
 func Body(resolved, desired, observed map[string]any, opts Options) Sent {
 	sent := bodyOf(resolved, desired, observed, opts)
 	if observed != nil {
-		WithoutUnverified(sent.Body, opts)
+		withoutUnverified(sent.Body, opts)
 	}
+	return sent
+}
+
+// Patch returns the body of a PATCH: resolved, without the ignored properties, which stay as they
+// are. The items of a list are sent with the values of others, because a PATCH replaces it.
+func Patch(resolved, desired, observed map[string]any, opts Options) Sent {
+	carrying, carried := opts.carrying(desired, observed)
+	sent := Sent{Body: Payload(resolved, observed, carrying.Ignore), Kept: PathSet("").With(carried...)}
+	for _, path := range resource.ParsePaths(carrying.Ignore) {
+		if !slices.ContainsFunc(path, func(step resource.Step) bool { return step.Name == "" }) {
+			path.Remove(sent.Body)
+		}
+	}
+	withoutUnverified(sent.Body, opts)
 	return sent
 }
 
 // bodyOf is Body with the parts that could not be read.
 func bodyOf(resolved, desired, observed map[string]any, opts Options) Sent {
-	carried := opts.ownedPaths()
-	if opts.Hold && observed != nil {
-		held := Compare(desired, observed, opts).carried
-		carried = append(carried, resource.ParsePaths(held)...)
-		opts = opts.holding()
-		opts.Ignore = slices.Concat(opts.Ignore, held)
-	}
+	opts, carried := opts.carrying(desired, observed)
 	own := Payload(resolved, observed, opts.Ignore)
 	if observed == nil {
 		return Sent{Body: own}

@@ -113,24 +113,6 @@ func (b Baseline) WithRefused(desired map[string]any, leaves []Leaf, opts Option
 	return b
 }
 
-// Remove removes a member of a mapping from a payload, and the mappings around it that are
-// empty then.
-func (l Leaf) Remove(payload map[string]any) {
-	for at := l.Path; len(at) > 0; at = at[:len(at)-1] {
-		last := at[len(at)-1]
-		parent, _ := at[:len(at)-1].Get(payload)
-		object, isMap := parent.(map[string]any)
-		name, _, present := jsontree.Member(object, last.Name)
-		if !isMap || !present {
-			return
-		}
-		delete(object, name)
-		if len(object) > 0 {
-			return
-		}
-	}
-}
-
 // Text returns the value as a text, "" for lists and mappings.
 func (l Leaf) Text() string {
 	switch l.Value.(type) {

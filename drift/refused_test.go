@@ -53,7 +53,7 @@ func TestLeaves(t *testing.T) {
 		t.Error("refused values outlive the body of the manifest")
 	}
 	for _, leaf := range leaves[2:4] {
-		leaf.Remove(payload)
+		leaf.Path.Remove(payload)
 	}
 	if diff := cmp.Diff(object(t, `{"properties":{"accessTier":"Hot","minimumTlsVersion":"TLS1_0","rules":[{"name":"a","x":1,"y":2},{"name":"b"}],"secret":"s","empty":{}}}`), payload); diff != "" {
 		t.Errorf("after the removal (-want +got)\n%s", diff)

@@ -18,6 +18,21 @@ func (p Path) Set(body map[string]any, value any) {
 	body[actualName(body, p[last].Name)] = value
 }
 
+// Remove removes the property at a path from a body, and the objects around it that are empty
+// then. An element of a list stays.
+func (p Path) Remove(body map[string]any) {
+	for at := p; len(at) > 0; at = at[:len(at)-1] {
+		parent, _ := at[:len(at)-1].Get(body)
+		object, isObject := parent.(map[string]any)
+		if _, present := at[len(at)-1].Get(object); !isObject || !present {
+			return
+		}
+		if delete(object, actualName(object, at[len(at)-1].Name)); len(object) > 0 {
+			return
+		}
+	}
+}
+
 // actualName returns the name of a property in the body's own case, or name where
 // the body has none.
 func actualName(body map[string]any, name string) string {

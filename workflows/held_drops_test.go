@@ -30,8 +30,8 @@ func TestHeldDrops(t *testing.T) {
 			r := newRun(t)
 			var held []bool
 			r.script.pre = func(in activities.PreCheckInput) resource.Verdict {
-				held = append(held, in.HoldsDrops())
-				if in.HoldsDrops() {
+				held = append(held, in.Hold())
+				if in.Hold() {
 					verdict := resource.Block(resource.ReasonHeld, "a correction would remove tags.b")
 					verdict.Class, verdict.Drops = resource.RetryVerySlow, []string{"tags.b"}
 					return verdict
@@ -40,7 +40,7 @@ func TestHeldDrops(t *testing.T) {
 			}
 			var puts []bool
 			r.script.put = func(in activities.PutResourceInput) (activities.PutResourceResult, error) {
-				puts = append(puts, in.HoldsDrops())
+				puts = append(puts, in.Hold())
 				return activities.PutResourceResult{Verdict: resource.Proceed(""), Done: true, Sent: true}, nil
 			}
 			r.apply(desired())
@@ -71,7 +71,7 @@ func TestBudgetIsNotApproved(t *testing.T) {
 	r := newRun(t)
 	var held []bool
 	r.script.pre = func(in activities.PreCheckInput) resource.Verdict {
-		held = append(held, in.HoldsDrops())
+		held = append(held, in.Hold())
 		if len(held) == 1 {
 			return resource.Verdict{Action: resource.ActionSkip, Reason: resource.ReasonInSync}
 		}
@@ -91,8 +91,8 @@ func TestApprovalIsForOnePut(t *testing.T) {
 	r := newRun(t)
 	var held []bool
 	r.script.pre = func(in activities.PreCheckInput) resource.Verdict {
-		held = append(held, in.HoldsDrops())
-		if in.HoldsDrops() {
+		held = append(held, in.Hold())
+		if in.Hold() {
 			verdict := resource.Block(resource.ReasonHeld, "a correction would remove tags.b")
 			verdict.Class, verdict.Drops = resource.RetryVerySlow, []string{"tags.b"}
 			return verdict

@@ -31,10 +31,8 @@ type Request struct {
 	// Baseline, and the paths of the manifest, are for the comparison of PreCheck.
 	Baseline                 drift.Baseline
 	Ignore, Initial, Enforce []string
-	// ChildLists are drift.Options.ChildLists, HoldLists is set after Azure refused a body with
-	// items of others.
+	// ChildLists are drift.Options.ChildLists.
 	ChildLists []string
-	HoldLists  bool
 	// Owners are the owners of values by path: other resources that name this one.
 	Owners map[string]string
 	// HashKey keys the hashes in Baseline; without it they have none. FormerHashKey is
@@ -45,8 +43,8 @@ type Request struct {
 	Merge, KeepOthers bool
 	// StatedOnly means that a PATCH leaves what desired does not state.
 	StatedOnly bool
-	// HoldDrops is set for a correction: no user requested what the PUT removes.
-	HoldDrops bool
+	// Hold is set for a correction: no user requested that the PUT removes settings of others.
+	Hold bool
 	// Secrets are hashes of the values behind $secret references, if their rotation
 	// counts as a difference, by reference; nil where there is none.
 	Secrets map[string]string
@@ -92,7 +90,7 @@ func (r Request) Comparison() drift.Options {
 		Type: r.Object.ID.Type(), ID: r.Object.ID, APIVersion: r.Object.APIVersion, Facts: r.Facts,
 		Ignore: r.Ignore, Baseline: r.Baseline, Key: r.HashKey, FormerKey: r.FormerHashKey,
 		Secrets: r.Secrets, Now: r.Now, Merge: r.Merge, KeepOthers: r.KeepOthers, StatedOnly: r.StatedOnly,
-		Initial: r.Initial, Enforce: r.Enforce, Owners: r.Owners, Hold: r.HoldDrops && !r.Force, HoldLists: r.HoldLists, ChildLists: r.ChildLists, Completed: r.Object.Completed,
+		Initial: r.Initial, Enforce: r.Enforce, Owners: r.Owners, Hold: r.Hold, ChildLists: r.ChildLists, Completed: r.Object.Completed,
 	}
 	return options.WithOwned(r.Object.Desired, r.Object.Observed, owner)
 }
