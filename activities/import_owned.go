@@ -1,7 +1,6 @@
 package activities
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -37,18 +36,13 @@ func (i *importRun) withoutOwned(ctx context.Context, request extensionhost.Requ
 // importOwners returns the owners of values by their paths, as far as the body has no switch of
 // them. A list of settings that cannot be read leaves its values in the manifest.
 func (i *importRun) importOwners(ctx context.Context, request extensionhost.Request, body map[string]any) map[string]string {
-	owners := map[string]string{}
-	for _, sw := range request.Facts.Switches {
-		stated := slices.ContainsFunc(sw.Values, func(path string) bool { return drift.Differs(body, nil, path) })
-		if sw.Setting == "" || !stated {
-			continue
+	owners := request.Facts.SettingOwners(func(sw drift.Switch) string {
+		if !slices.ContainsFunc(sw.Values, func(path string) bool { return drift.Differs(body, nil, path) }) {
+			return ""
 		}
-		if name, err := i.lookup.Setting(ctx, sw.Setting, request.Object.ID); err == nil && name != "" {
-			for _, path := range sw.Values {
-				owners[path] = cmp.Or(i.registry.Facts(sw.Setting).Name, sw.Setting) + " " + name
-			}
-		}
-	}
+		by, _ := i.settingOf(ctx, sw.Setting, request.Object.ID)
+		return by
+	})
 	lists := request.ChildLists
 	for _, property := range request.Facts.Properties {
 		switch {
@@ -59,7 +53,7 @@ func (i *importRun) importOwners(ctx context.Context, request extensionhost.Requ
 		}
 	}
 	for _, state := range i.registry.Facts(request.Object.ID.Type()).Stopped {
-		const by = "whoever starts and stops it"
+		const by = "its start and stop actions"
 		owners[state.Path] = by
 		for _, list := range lists {
 			owners[list+"[*]."+state.Path] = by

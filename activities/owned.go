@@ -7,6 +7,7 @@ import (
 
 	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/internal/extensionhost"
+	"github.com/armature-io/armature/resource"
 )
 
 // addOwners adds to a request who owns the values that other resources own, for example the
@@ -17,28 +18,27 @@ func (m *requestMaker) addOwners(ctx context.Context, request *extensionhost.Req
 	if !request.Object.Exists() {
 		return
 	}
-	for _, sw := range request.Facts.Switches {
-		if sw.Setting == "" || !slices.ContainsFunc(sw.Values, func(path string) bool {
+	request.Owners = request.Facts.SettingOwners(func(sw drift.Switch) string {
+		if !slices.ContainsFunc(sw.Values, func(path string) bool {
 			return drift.Differs(request.Object.Desired, request.Object.Observed, path)
 		}) {
-			continue
+			return ""
 		}
-		by, err := m.lookup.Setting(ctx, sw.Setting, request.Object.ID)
-		switch {
-		case err != nil:
-			by = sw.Setting + ", whose list cannot be read"
-		case by != "":
-			by = cmp.Or(m.registry.Facts(sw.Setting).Name, sw.Setting) + " " + by
-		default:
-			continue
+		by, err := m.settingOf(ctx, sw.Setting, request.Object.ID)
+		if err != nil {
+			return sw.Setting + ", whose list cannot be read"
 		}
-		if request.Owners == nil {
-			request.Owners = map[string]string{}
-		}
-		for _, path := range sw.Values {
-			request.Owners[path] = by
-		}
+		return by
+	})
+}
+
+// settingOf returns the setting of a type that has a resource as its target, "" for none.
+func (m *requestMaker) settingOf(ctx context.Context, settingType string, target resource.ID) (string, error) {
+	name, err := m.lookup.Setting(ctx, settingType, target)
+	if name == "" || err != nil {
+		return "", err
 	}
+	return cmp.Or(m.registry.Facts(settingType).Name, settingType) + " " + name, nil
 }
 
 // mixesItems reports whether the body of a correction has items of others beside those of the

@@ -186,14 +186,12 @@ func (p *planning) compare(ctx, requests context.Context) (PlanResourceResult, e
 		verdict = p.comparer.decide(checks, in, request).Verdict
 		options := request.Comparison()
 		p.found, p.ignored = drift.Compare(request.Object.Desired, request.Object.Observed, options), options.Ignore
+		p.foreign = foreignTexts(request.Object, options)
 	}
 	if verdict.Action == resource.ActionBlock && verdict.Reason == resource.ReasonReferenceNotReady && len(p.after) > 0 {
 		// The value of a $ref is known once its resource is created.
 		verdict = resource.Proceed("values from " + contents.NameAll(contents.DisplayNames(p.after)) + " are not known before that is created")
 		verdict.Create = !got.Exists
-	}
-	if request, stop := p.comparer.requestWithBodies(checks, p.comparer.bodies.Decode, desired, PassFacts{}, got.Observed, p.memory.Memory); stop == nil {
-		p.foreign = foreignTexts(request.Object, request.Comparison())
 	}
 	return p.finish(requests, observed, verdict)
 }

@@ -31,6 +31,23 @@ type Switch struct {
 	Source string     `yaml:"source"`
 }
 
+// SettingOwners returns the owners, by path, of the values that settings own. by returns the
+// setting that is the switch of values, "" for none.
+func (f Facts) SettingOwners(by func(Switch) string) map[string]string {
+	owners := map[string]string{}
+	for _, sw := range f.Switches {
+		if sw.Setting == "" {
+			continue
+		}
+		if owner := by(sw); owner != "" {
+			for _, path := range sw.Values {
+				owners[path] = owner
+			}
+		}
+	}
+	return owners
+}
+
 // SwitchKind is how the owner of values moves them.
 type SwitchKind string
 

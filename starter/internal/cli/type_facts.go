@@ -24,20 +24,14 @@ func TypeFacts(resourceType string) manifest.Facts {
 
 // ownedValues returns the values of a manifest that others move, by the rules of a pass.
 func ownedValues(facts extensions.Facts, owning manifest.Owning) []manifest.Owned {
-	options := drift.Options{Type: owning.Type, Facts: facts.Comparison, Owners: map[string]string{}, Enforce: owning.Decided}
-	for _, sw := range facts.Comparison.Switches {
-		if name := owning.Settings[strings.ToLower(sw.Setting)]; sw.Setting != "" && name != "" {
-			for _, path := range sw.Values {
-				options.Owners[path] = cmp.Or(azure.FactsOf(sw.Setting).Name, sw.Setting) + " " + name
-			}
+	options := drift.Options{Type: owning.Type, Facts: facts.Comparison, Enforce: owning.Decided}
+	options.Owners = facts.Comparison.SettingOwners(func(sw drift.Switch) string {
+		name := owning.Settings[strings.ToLower(sw.Setting)]
+		if name == "" {
+			return ""
 		}
-	}
-	releases := map[string]string{}
-	for _, property := range facts.Comparison.Properties {
-		if property.Release != "" {
-			releases[property.Path] = strings.TrimSuffix(property.Release, "*")
-		}
-	}
+		return cmp.Or(azure.FactsOf(sw.Setting).Name, sw.Setting) + " " + name
+	})
 	var found []manifest.Owned
 	for _, owned := range options.OwnedIn(owning.Body, owning.Owner) {
 		path, err := resource.ParsePath(owned.Path)
@@ -46,15 +40,16 @@ func ownedValues(facts extensions.Facts, owning manifest.Owning) []manifest.Owne
 		}
 	}
 	options.Facts.Switches = nil
-	for pattern, prefix := range releases {
-		options.Owners = map[string]string{pattern: "a release"}
+	for _, property := range facts.Comparison.Properties {
+		if property.Release == "" {
+			continue
+		}
+		prefix := strings.ToUpper(strings.TrimSuffix(property.Release, "*"))
+		options.Owners = map[string]string{property.Path: "a release"}
 		for _, owned := range options.OwnedIn(owning.Body, owning.Owner) {
 			path, err := resource.ParsePath(owned.Path)
-			if err != nil {
-				continue
-			}
 			value, _ := path.Get(owning.Body)
-			if text, isText := value.(string); isText && strings.HasPrefix(strings.ToUpper(text), strings.ToUpper(prefix)) {
+			if text, isText := value.(string); err == nil && isText && strings.HasPrefix(strings.ToUpper(text), prefix) {
 				found = append(found, manifest.Owned{Path: path, Release: true})
 			}
 		}
