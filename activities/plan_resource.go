@@ -57,13 +57,7 @@ type PlanResourceResult struct {
 	// Drops and MoreDrops are as in resource.Verdict.
 	Drops     []string `json:"drops,omitempty"`
 	MoreDrops int      `json:"moreDrops,omitempty"`
-	// Owned name the values that another owner moved, with the owner, and Kept the paths at
-	// which Azure keeps another value: no PUT changes either. At most 20 each.
-	Owned []string `json:"owned,omitempty"`
-	Kept  []string `json:"kept,omitempty"`
-	// Foreign are the values that no manifest contains and that changed since the last PUT, as in
-	// PostCheckResult.
-	Foreign []string `json:"foreign,omitempty"`
+	Findings
 	// Settings are what an apply changes in the applied spec. Its body is among them only
 	// where nothing in Azure differs from it.
 	Settings []resource.SpecChange `json:"settings,omitempty"`
@@ -107,12 +101,10 @@ type planning struct {
 	managed bool
 	// after are the resources that the same plan creates first.
 	after []resource.ID
-	// found is the comparison with Azure, and ignored are the paths that it left out: those of
-	// the manifest, and those of other owners.
-	found   drift.Result
-	ignored []string
-	// foreign is PlanResourceResult.Foreign.
-	foreign []string
+	// findings are those of the comparison with Azure, and ignored the paths that it left out:
+	// those of the manifest, and those of other owners.
+	findings Findings
+	ignored  []string
 }
 
 // PlanResource returns what a pass would do to a resource, by the same steps: owner
@@ -185,8 +177,8 @@ func (p *planning) compare(ctx, requests context.Context) (PlanResourceResult, e
 	} else {
 		verdict = p.comparer.decide(checks, in, request).Verdict
 		options := request.Comparison()
-		p.found, p.ignored = drift.Compare(request.Object.Desired, request.Object.Observed, options), options.Ignore
-		p.foreign = foreignTexts(request.Object, options)
+		found := drift.Compare(request.Object.Desired, request.Object.Observed, options)
+		p.findings, p.ignored = findingsOf(request.Object, found, options), options.Ignore
 	}
 	if verdict.Action == resource.ActionBlock && verdict.Reason == resource.ReasonReferenceNotReady && len(p.after) > 0 {
 		// The value of a $ref is known once its resource is created.
@@ -261,8 +253,7 @@ func (p *planning) finish(ctx context.Context, observed map[string]any, verdict 
 		Action: planAction(verdict), Reason: verdict.Reason, Severity: verdict.Severity, Message: verdict.Text(),
 		APIVersion: p.in.Desired.APIVersion, Managed: p.managed, Generation: p.memory.Generation,
 		Differences: verdict.Differences, More: verdict.More, Drops: verdict.Drops, MoreDrops: verdict.MoreDrops,
-		Owned: p.found.OwnedTexts(), Kept: p.found.Accepted[:min(len(p.found.Accepted), resource.MaxDifferences)],
-		After: p.after, Foreign: p.foreign, WaitingFor: verdict.WaitingFor, RequestID: verdict.RequestID,
+		Findings: p.findings, After: p.after, WaitingFor: verdict.WaitingFor, RequestID: verdict.RequestID,
 	}
 	p.checkOffer(ctx, &result)
 	result.Settings = p.settings(result)

@@ -41,21 +41,27 @@ type PostCheckInput struct {
 	Now time.Time `json:"now,omitzero"`
 }
 
+// Findings name the values of a resource that no PUT changes, for users: at most 20 of each kind.
+type Findings struct {
+	// Kept are the paths where Azure keeps another value than the manifest's, which is not
+	// corrected since the last good PUT.
+	Kept []string `json:"kept,omitempty"`
+	// Owned name the values of the manifest that another owner moved, with the owner: a
+	// switch, reconcile.initial, or a resource. No PUT changes them.
+	Owned []string `json:"owned,omitempty"`
+	// Foreign are the values that no manifest contains and that changed since the last PUT, with
+	// their paths.
+	Foreign []string `json:"foreign,omitempty"`
+	// Unverified are the paths of values of the manifest that no request shows.
+	Unverified []string `json:"unverified,omitempty"`
+}
+
 // PostCheckResult decides whether the resource is Ready.
 type PostCheckResult struct {
 	Verdict resource.Verdict `json:"verdict"`
 	// Memory replaces the baseline, when set.
 	Memory json.RawMessage `json:"baseline,omitempty"`
-	// Kept are the paths where Azure keeps another value than the manifest's, which
-	// is not corrected; at most 20.
-	Kept []string `json:"kept,omitempty"`
-	// Owned name the values that another owner moved, with the owner; at most 20.
-	Owned []string `json:"owned,omitempty"`
-	// Foreign are the values that no manifest contains and that changed since the last PUT, as
-	// texts with their paths; at most 20.
-	Foreign []string `json:"foreign,omitempty"`
-	// Unverified are the paths of stated values that no request shows; at most 20.
-	Unverified []string `json:"unverified,omitempty"`
+	Findings
 	// Identity replaces what the workflow remembers, when set.
 	Identity resource.Identity `json:"identity,omitempty"`
 	// KeysDisabled is the property with which the service rejects its keys, "" for none and for
@@ -113,25 +119,23 @@ func (a *Activities) remember(ctx context.Context, in PostCheckInput, request ex
 			found = drift.Compare(request.Object.Desired, request.Object.Observed, options)
 		}
 	}
-	result.Foreign = foreignTexts(request.Object, options)
-	result.Kept = found.Accepted[:min(len(found.Accepted), resource.MaxDifferences)]
-	result.Owned = found.OwnedTexts()
-	result.Unverified = found.Unverified
+	result.Findings = findingsOf(request.Object, found, options)
 	return found
 }
 
-// foreignTexts returns the values of a resource that no manifest contains and that changed since
-// the last PUT, as texts with their paths.
-func foreignTexts(object *resource.Object, options drift.Options) []string {
-	found, more := drift.Foreign(object.Desired, object.Observed, options)
-	texts := make([]string, 0, len(found))
-	for _, value := range found {
-		texts = append(texts, value.Path+": "+value.Observed)
+// findingsOf returns what a comparison of a resource found beside its differences.
+func findingsOf(object *resource.Object, found drift.Result, options drift.Options) Findings {
+	findings := Findings{
+		Kept: found.Accepted[:min(len(found.Accepted), resource.MaxDifferences)], Owned: found.OwnedTexts(), Unverified: found.Unverified,
+	}
+	foreign, more := drift.Foreign(object.Desired, object.Observed, options)
+	for _, value := range foreign {
+		findings.Foreign = append(findings.Foreign, value.Path+": "+value.Observed)
 	}
 	if more > 0 {
-		texts[len(texts)-1] = fmt.Sprintf("and %d more", more+1)
+		findings.Foreign[len(findings.Foreign)-1] = fmt.Sprintf("and %d more", more+1)
 	}
-	return texts
+	return findings
 }
 
 // finishReady reports what Azure did not accept, and runs the success handlers.

@@ -67,7 +67,7 @@ func outputWorld(t *testing.T, s string) *world {
 	w.temporal.stuckStep = s
 	w.temporal.freezes = []workflows.Freeze{{Selector: s, By: s, Reason: s, Since: noon()}}
 	w.temporal.plans = map[string]activities.PlanResourceResult{"adx": {
-		Action: activities.PlanUpdate, Reason: resource.Reason(s), Message: s, Warnings: []string{s}, Drops: []string{s}, Held: s, Owned: []string{s}, Kept: []string{s},
+		Action: activities.PlanUpdate, Reason: resource.Reason(s), Message: s, Warnings: []string{s}, Drops: []string{s}, Held: s, Findings: activities.Findings{Owned: []string{s}, Kept: []string{s}, Foreign: []string{s}},
 		Differences: []resource.Difference{{Path: s, Observed: s, Desired: s, Rule: s}},
 	}}
 	return w

@@ -91,7 +91,7 @@ func TestPlan(t *testing.T) {
 			reason: "a value of another owner is no change, and the plan names the owner", golden: "plan-owned.txt",
 			plans: map[string]activities.PlanResourceResult{"adx": {
 				Action: activities.PlanNone, Reason: resource.ReasonInSync, Managed: true, Message: "In sync: Azure matches the manifest",
-				Owned: []string{"sku.capacity belongs to autoscale setting a1"}, Kept: []string{"properties.size"},
+				Findings: activities.Findings{Owned: []string{"sku.capacity belongs to autoscale setting a1"}, Kept: []string{"properties.size"}},
 			}},
 		},
 		"Prune": {

@@ -138,7 +138,7 @@ func (r *reconciler) reconcile(ctx workflow.Context, in ReconcileInput) (Reconci
 		message = "forced by " + in.By + ": " + in.Reason
 	}
 	if in.DropBaseline {
-		r.state.Known.Baseline, r.state.Known.Kept, r.state.Known.Owned, r.state.Write.Accepted = nil, nil, nil, nil
+		r.state.Known.Baseline, r.state.Known.Findings, r.state.Write.Accepted = nil, activities.Findings{}, nil
 		message += "; baseline dropped"
 	}
 	if in.Recreate {

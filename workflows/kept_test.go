@@ -21,7 +21,7 @@ func TestBaselineShownAndDropped(t *testing.T) {
 	}
 	r.script.post = func(activities.PostCheckInput) activities.PostCheckResult {
 		return activities.PostCheckResult{
-			Verdict: resource.Verdict{Action: resource.ActionSuccess}, Memory: json.RawMessage(`{"m":1}`), Kept: []string{"properties.size"},
+			Verdict: resource.Verdict{Action: resource.ActionSuccess}, Memory: json.RawMessage(`{"m":1}`), Findings: activities.Findings{Kept: []string{"properties.size"}},
 		}
 	}
 	r.apply(desired())

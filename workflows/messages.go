@@ -270,17 +270,7 @@ type Status struct {
 	// Differences are the result of the last pass that found any, at DifferencesAt.
 	Differences   []resource.Difference `json:"differences,omitempty"`
 	DifferencesAt time.Time             `json:"differencesAt,omitzero"`
-	// Kept are the paths of the baseline: Azure has kept another value than the
-	// manifest's there since the last good PUT, and Armature does not correct it.
-	Kept []string `json:"kept,omitempty"`
-	// Owned name the values of the manifest that another owner moved, with the owner: a
-	// switch, reconcile.initial, or a resource. No PUT changes them.
-	Owned []string `json:"owned,omitempty"`
-	// Foreign are values that no manifest contains and that changed since the last PUT, with their
-	// paths.
-	Foreign []string `json:"foreign,omitempty"`
-	// Unverified are the paths of values of the manifest that no request shows.
-	Unverified []string `json:"unverified,omitempty"`
+	activities.Findings
 	// Exports are the secrets that the manifest exports values to, without the values.
 	Exports []exporting.Exported `json:"exports,omitempty"`
 	// Decisions are the last decisions, oldest first.

@@ -276,8 +276,7 @@ func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	checking := checkOptions(ctx, fmt.Sprintf("readiness of %s, pass %d", p.desired.ID.Short(), p.number))
 	result, err := executeLocal(checking, a.PostCheck, in)
 	if err == nil {
-		r.state.Known.Kept, r.state.Known.Owned, r.state.Known.Unverified = result.Kept, result.Owned, result.Unverified
-		r.noteForeign(ctx, result.Foreign)
+		r.noteFindings(ctx, result.Findings)
 	}
 	if result.Memory != nil {
 		r.state.Known.Baseline, r.state.Write.Accepted = result.Memory, nil
@@ -296,13 +295,13 @@ func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 // ForeignMetric counts changes of values that no manifest contains, without names.
 const ForeignMetric = "armature_foreign_changes_total"
 
-// noteForeign keeps the values that no manifest contains, and counts a change of them. The
-// SDK's metrics handler is silent during a replay.
-func (r *reconciler) noteForeign(ctx workflow.Context, found []string) {
-	if len(found) > 0 && !slices.Equal(found, r.state.Known.Foreign) {
+// noteFindings keeps the findings of a post-check, and counts a change of the values that no
+// manifest contains. The SDK's metrics handler is silent during a replay.
+func (r *reconciler) noteFindings(ctx workflow.Context, found activities.Findings) {
+	if len(found.Foreign) > 0 && !slices.Equal(found.Foreign, r.state.Known.Foreign) {
 		workflow.GetMetricsHandler(ctx).Counter(ForeignMetric).Inc(1)
 	}
-	r.state.Known.Foreign = found
+	r.state.Known.Findings = found
 }
 
 // nameAndVersion returns how a summary names the resource.

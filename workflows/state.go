@@ -86,15 +86,9 @@ type Known struct {
 	Leaf bool `json:"leaf,omitempty"`
 	// Identity is how Azure identifies the resource wherever it is, as PostCheck found it.
 	Identity resource.Identity `json:"identity,omitempty"`
-	// Baseline belongs to the activities; it is opaque here. Kept are its paths where Azure
-	// keeps another value, and Owned the values that another owner moved.
+	// Baseline belongs to the activities; it is opaque here.
 	Baseline json.RawMessage `json:"baseline,omitempty"`
-	Kept     []string        `json:"kept,omitempty"`
-	Owned    []string        `json:"owned,omitempty"`
-	// Foreign are the values that no manifest contains and that changed since the last PUT.
-	Foreign []string `json:"foreign,omitempty"`
-	// Unverified are the paths of stated values that no request showed.
-	Unverified []string `json:"unverified,omitempty"`
+	activities.Findings
 }
 
 // Ready is when the resource was as the spec wants.
@@ -140,7 +134,7 @@ func (s *State) status() *Status {
 		Paused: s.Paused, Deleting: s.Deletion != nil, Deleted: s.deleted(),
 		Operation: s.Operation.Method, OperationSince: s.Operation.Since,
 		Abortable: s.canAbort(), Cascade: s.Deletion != nil && s.Deletion.Cascade,
-		Kept: s.Known.Kept, Owned: s.Known.Owned, Foreign: s.Known.Foreign, Unverified: s.Known.Unverified, Exports: s.exports(),
+		Findings: s.Known.Findings, Exports: s.exports(),
 		Differences: s.Differences, DifferencesAt: s.DifferencesAt, Decisions: s.Decisions,
 	}
 	if d := s.Desired; d != nil {
