@@ -8,6 +8,8 @@ import (
 
 // TestDeletesUnmanaged sends no PUT for which ARM deletes resources that no manifest
 // names, unless the manifest allows it: the worker does not rely on the tool that loaded it.
+//
+//guard:deletions-by-a-put
 func TestDeletesUnmanaged(t *testing.T) {
 	t.Parallel()
 	const deployment = groupText + "/providers/Microsoft.Resources/deployments/d1"

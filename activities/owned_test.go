@@ -13,6 +13,8 @@ import (
 
 // TestOwnerMovesMeanwhile lets an autoscaler move a capacity between the read and the PUT of a
 // step: the PUT that arrives carries the new one, also if only its refusal tells.
+//
+//guard:values-of-other-owners
 func TestOwnerMovesMeanwhile(t *testing.T) {
 	t.Parallel()
 	const namespace = groupText + "/providers/Microsoft.EventHub/namespaces/n1"

@@ -10,6 +10,8 @@ import (
 
 // TestHoldKeepsEverything checks that a correction keeps all settings of others, also beyond the
 // number that a verdict names, and in a PATCH.
+//
+//guard:removals-wait-for-a-user
 func TestHoldKeepsEverything(t *testing.T) {
 	var foreign []string
 	for i := range 45 {

@@ -9,6 +9,8 @@ import (
 
 // TestOwned follows the values of switches and of reconcile.initial through edits, moves of
 // their owner and PUTs. A step is a read, or a PUT of the body that Body makes.
+//
+//guard:values-of-other-owners
 func TestOwned(t *testing.T) {
 	inflate := drift.Switch{Path: "properties.isAutoInflateEnabled", On: []string{"true"}, Kind: drift.SwitchFloats, Values: []string{"sku.capacity"}}
 	pools := drift.Switch{Path: "properties.pools[*].auto", On: []string{"true"}, Kind: drift.SwitchFloats, Values: []string{"properties.pools[*].count"}}

@@ -8,6 +8,8 @@ import (
 
 // TestDeletesUnmanaged refuses a PUT for which ARM deletes resources that no manifest names,
 // unless the manifest allows it.
+//
+//guard:deletions-by-a-put
 func TestDeletesUnmanaged(t *testing.T) {
 	cases := map[string]struct {
 		reason, resourceType, properties, reconcile string

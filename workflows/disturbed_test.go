@@ -71,6 +71,8 @@ func operations(seconds float64) disturbance {
 // TestDisturbedReads creates resources under reads and lists that lag, and corrects a value
 // that is changed three times outside Armature, twice to the same value. Each creation and
 // each correction takes one PUT; nothing disappears, and no value counts as kept by Azure.
+//
+//guard:reads-after-a-put
 func TestDisturbedReads(t *testing.T) {
 	specs := map[string]struct{ id, version, body, after, path string }{
 		"route table":  {"Microsoft.Network/routeTables/r1", "2024-05-01", `{"location":"westus2","properties":{"disableBgpRoutePropagation":true}}`, `false`, "properties.disableBgpRoutePropagation"},

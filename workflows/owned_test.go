@@ -77,6 +77,8 @@ func ownedRows() map[string]ownedRow {
 
 // TestOwnedValues lets the owners of values move them: with the switch on, no interval corrects
 // a value, and the status names its owner; with the switch off, it is corrected once.
+//
+//guard:values-of-other-owners
 func TestOwnedValues(t *testing.T) {
 	rows := ownedRows()
 	passed := 0
@@ -158,6 +160,8 @@ func decodedJSON(t *testing.T, text string) any {
 
 // TestSwitchChanges follows a namespace of Event Hubs through what people and other tools do to
 // the switch and to its value.
+//
+//guard:values-of-other-owners
 func TestSwitchChanges(t *testing.T) {
 	const body = `{"location":"westus2","sku":{"name":"Standard","tier":"Standard","capacity":2},"properties":{"isAutoInflateEnabled":true,"maximumThroughputUnits":20}}`
 	without := strings.Replace(body, `"isAutoInflateEnabled":true,`, "", 1)

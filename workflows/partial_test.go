@@ -14,6 +14,8 @@ import (
 // TestForeignItems lets another tool add an item to a list of the manifest and change another
 // value: within an interval the value is corrected, the item stays, and the condition
 // names it. Another pass has nothing to write; a user's request removes the item.
+//
+//guard:removals-wait-for-a-user
 func TestForeignItems(t *testing.T) {
 	for name, c := range map[string]struct {
 		id, version, body string

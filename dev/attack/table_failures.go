@@ -15,5 +15,10 @@ func failures() []Row {
 		held("a worker is paused while another one takes over", "dev/e2e TestFence"),
 		held("a worker dies in a DELETE, and the resource is created again", "activities TestDeleteReadsBeforeItRepeats", "dev/e2e TestCrash"),
 		held("an older database is restored", "dev/e2e TestRestore", "dev/e2e TestRestoreFenced"),
+		held("reads that lag behind a PUT", "activities TestGuardOlderReads", "workflows TestDisturbedReads"),
+		held("an absence that lags behind a PUT", "activities TestGuardUnshownPut", "activities TestKnownAbsent"),
+		held("the owner of a value moves it", "drift TestOwned", "workflows TestOwnedValues", "workflows TestSwitchChanges"),
+		held("a correction beside items of others", "workflows TestForeignItems", "drift TestHoldKeepsEverything"),
+		held("a PUT deletes what no manifest names", "activities TestDeletesUnmanaged", "manifest TestDeletesUnmanaged"),
 	)
 }
