@@ -86,10 +86,12 @@ test: build attack test-product test-dev ## run all tests of both modules; needs
 test-product:
 	$(GO) test ./...
 
-# DEV_ELSEWHERE are the packages of dev/ whose tests another target runs. With SAMPLE=-short,
-# long suites run a sample.
-DEV_ELSEWHERE := attack
+# With SAMPLE=-short, test-dev and race run a sample of long suites: the race detector makes
+# code ten to twenty times as slow. test-product always runs them whole.
 SAMPLE :=
+
+# DEV_ELSEWHERE are the packages of dev/ whose tests another target runs.
+DEV_ELSEWHERE := attack
 
 # Building first fills the cache: tests of docs build the same programs. Tests of dev/ wait
 # more than they compute, so four run side by side. -count=1, because Go's cache of results
@@ -177,9 +179,9 @@ chromium:
 bench: ## measure; BENCH=wake for one part, BENCH=scale for large numbers (up to an hour), DISTANCE=30ms far from Temporal; writes dev/bench.json
 	cd dev && BENCH='$(or $(BENCH),all)' DISTANCE='$(DISTANCE)' $(GO) test -count=1 -timeout $(if $(filter scale,$(BENCH)),4h,40m) -v ./bench
 
-# PARTS are the parts of `make check`, those that mostly wait first. race has the tests of
-# replay, and test-dev those of layers.
-PARTS := test-dev race attack lint test-webui workflowcheck test-postgres test-azurite test-editor licenses vulnerabilities
+# PARTS are the parts of `make check`, those that mostly wait first. test-product has the tests
+# of replay, and test-dev those of layers.
+PARTS := test-dev race test-product attack lint test-webui workflowcheck test-postgres test-azurite test-editor licenses vulnerabilities
 # PART_TIMES has a line for each part that ended: name, seconds, seconds of the processors, exit code.
 PART_TIMES := dev/bin/check.times
 
@@ -265,7 +267,7 @@ replay: ## replay the recorded histories
 
 .PHONY: race
 race: gcc ## test the product module with the race detector; installs gcc if missing
-	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./...
+	CGO_ENABLED=1 $(GO) test -race $(SAMPLE) -timeout 20m ./...
 
 .PHONY: gcc
 gcc:
@@ -281,7 +283,7 @@ chaos: ## kill 200 workers during 100 creations against a faulty ARM; CHAOS_SEED
 		$(GO) test -count=1 -timeout 30m -v -run 'TestChaos' ./e2e/...
 
 .PHONY: soak
-soak: test chaos fuzz ## run in full the suites that `make check` samples, and every patch of dev/attack; takes hours
+soak: test race chaos fuzz ## run in full the suites that `make check` samples, and every patch of dev/attack; takes hours
 	$(MAKE) --no-print-directory attack GUARDS=1
 	$(MAKE) --no-print-directory spec
 

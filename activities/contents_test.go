@@ -24,7 +24,10 @@ func TestEveryParentIsGuarded(t *testing.T) {
 	t.Parallel()
 	parents, guarded, collections, maxLists, published := 0, 0, 0, 0, 0
 	registry := newWorld(t).acts.Registry
-	for _, parent := range types.Names(false) {
+	for i, parent := range types.Names(false) {
+		if testing.Short() && i%20 != 0 {
+			continue
+		}
 		if len(types.Children(parent)) > 0 {
 			published++
 		}

@@ -63,14 +63,16 @@ func readTraces(t *testing.T) []trace {
 		t.Fatal(err)
 	}
 	var out []trace
-	for d := json.NewDecoder(unzipped); ; {
+	for d, n := json.NewDecoder(unzipped), 0; ; n++ {
 		var tr trace
 		if err := d.Decode(&tr); errors.Is(err, io.EOF) {
 			return out
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, tr)
+		if !testing.Short() || n%10 == 0 {
+			out = append(out, tr)
+		}
 	}
 }
 

@@ -175,6 +175,9 @@ func (c tally) top(n int) []string {
 	return lines
 }
 
+// shortSample is the part of recorded traffic that runs with -short: each tenth line.
+const shortSample = 10
+
 // corpusLines reads a file of recorded traffic, or skips.
 func corpusLines[T any](t *testing.T, name string) []T {
 	t.Helper()
@@ -199,8 +202,8 @@ func corpusLines[T any](t *testing.T, name string) []T {
 	var lines []T
 	scanner := bufio.NewScanner(unzipped)
 	scanner.Buffer(nil, 16<<20)
-	for scanner.Scan() {
-		if strings.TrimSpace(scanner.Text()) == "" {
+	for n := 0; scanner.Scan(); n++ {
+		if strings.TrimSpace(scanner.Text()) == "" || testing.Short() && n%shortSample != 0 {
 			continue
 		}
 		var line T

@@ -53,6 +53,9 @@ func TestAuthor(t *testing.T) {
 // TestMistakes makes each mistake, and compares docs/contributing/extension-mistakes.md with what reports
 // it. UPDATE_GOLDEN=1 writes the page.
 func TestMistakes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("each mistake takes a process; test-product makes them")
+	}
 	var mu sync.Mutex
 	reports := map[string]report{}
 	all := map[string]mistake{}

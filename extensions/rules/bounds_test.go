@@ -26,6 +26,9 @@ func nested(levels int, level, innermost string) string {
 //
 //guard:bounds-of-rules
 func TestCostIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector takes the time and memory that the bounds allow; test-product checks them")
+	}
 	cases := map[string]struct{ reason, when, want string }{
 		"quote": {
 			"each level doubles the backslashes", strings.Repeat("quote(", 40) + `"\""` + strings.Repeat(")", 40) + ` == ""`,

@@ -16,8 +16,9 @@ import (
 	"github.com/armature-io/armature/types"
 )
 
-// sample is the part of the types that the test takes by default: one in sample.
-const sample = 10
+// sample is the part of the types that the test takes by default, shortSample with -short:
+// one in so many.
+const sample, shortSample = 10, 100
 
 // minTypes is what all types are at least.
 const minTypes = 2000
@@ -25,7 +26,7 @@ const minTypes = 2000
 // TestLifecycle walks every type: create, read, no PUT in the second round, a change of
 // the manifest and one of another tool with one PUT each, delete, absent. It joins the real
 // activities, the simulator with the responses of an unusual provider, and the bodies of
-// skeletons. It takes one type in ten; LIFECYCLE=all takes all, LIFECYCLE=TYPE one.
+// skeletons. It takes one type in ten, with -short one in a hundred; LIFECYCLE=all takes all, LIFECYCLE=TYPE one.
 func TestLifecycle(t *testing.T) {
 	names := chosen(t)
 	started := time.Now()
@@ -59,7 +60,11 @@ func chosen(t *testing.T) []string {
 		return all
 	case "":
 		var some []string
-		for i := 0; i < len(all); i += sample {
+		step := sample
+		if testing.Short() {
+			step = shortSample
+		}
+		for i := 0; i < len(all); i += step {
 			some = append(some, all[i])
 		}
 		return some

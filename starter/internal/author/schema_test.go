@@ -186,6 +186,9 @@ func TestPortable(t *testing.T) {
 // TestAll checks the schema of every type: references lead to definitions, all
 // definitions are used, and no list is empty. It prints the size.
 func TestAll(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the schema of all types is large; test-product checks it")
+	}
 	schema, size := written(t, AllUses(), false)
 	definitions := schema["definitions"].(object)
 	used := map[string]bool{}
