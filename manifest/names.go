@@ -42,6 +42,17 @@ func (l *loader) names() []string {
 	return names
 }
 
+// Choices returns the names of the project's environments and of the manifests, for
+// completion: as far as they can be read.
+func Choices(options Options, paths ...string) (environments, names []string) {
+	options.Open = true
+	l, _ := load(options, paths)
+	for _, e := range l.environments {
+		environments = append(environments, e.Name)
+	}
+	return environments, l.names()
+}
+
 func (l *loader) unknownName(name string) string {
 	message := fmt.Sprintf("no manifest is named %q", name)
 	if near := nearest.Match(name, l.names()); near != "" {

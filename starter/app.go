@@ -147,6 +147,9 @@ func run(ctx context.Context, a *app, args []string) int {
 	return cli.Conclude(ctx, cli.ExitCode(err), err == nil || errors.Is(err, errChanges), out, errs)
 }
 
+// globalFlags is the part of cobra's usage template that repeats the flags of the root.
+const globalFlags = "\nGlobal Flags:\n{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}"
+
 func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "armature",
@@ -176,13 +179,25 @@ plan and drift have their own codes: 0 no changes, 2 changes, 1 any error.`,
 	root.PersistentFlags().StringVar(&a.keys.WriteKey, "encryption-write-key", "", "ID of the key that encrypts what is sent (environment: "+encryption.WriteKeyVariable+")")
 	root.PersistentFlags().DurationVar(&a.workerTimeout, "worker-timeout", backend.DefaultWorkerTimeout, "how long one message waits for a worker after it is sent")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return cli.BadInput("%s", cli.FlagErrorText(c, err)) })
-	root.AddCommand(
-		a.applyCommand(), a.planCommand(), a.driftCommand(), a.validateCommand(), a.importCommand(), a.outputsCommand(), a.getCommand(), a.describeCommand(), a.whyCommand(), a.waitCommand(),
-		a.reconcileCommand(), a.pauseCommand(), a.resumeCommand(), a.deleteCommand(), a.forgetCommand(), a.moveCommand(),
-		a.freezeCommand(), a.unfreezeCommand(),
-		a.replayCommand(), a.historyCommand(), a.rolloutCommand(), a.doctorCommand(), a.setupCommand(), a.versionCommand(), a.completionCommand(),
-		a.convertCommand(), a.explainCommand(), a.initCommand(), a.newCommand(), a.renderCommand(), a.rulesCommand(), a.schemaCommand(), a.typesCommand(),
-	)
+	// The flags of every command are listed once, in the help of the root.
+	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), globalFlags, "\nFlags of every command: {{.Root.Name}} --help", 1))
+	for _, g := range []struct {
+		id, title string
+		commands  []*cobra.Command
+	}{
+		{"write", "Write manifests", []*cobra.Command{a.convertCommand(), a.explainCommand(), a.importCommand(), a.newCommand(), a.renderCommand(), a.rulesCommand(), a.schemaCommand(), a.typesCommand(), a.validateCommand()}},
+		{"change", "Change resources", []*cobra.Command{a.applyCommand(), a.deleteCommand(), a.forgetCommand(), a.freezeCommand(), a.moveCommand(), a.pauseCommand(), a.planCommand(), a.reconcileCommand(), a.resumeCommand(), a.unfreezeCommand()}},
+		{"look", "Look at resources", []*cobra.Command{a.describeCommand(), a.driftCommand(), a.getCommand(), a.historyCommand(), a.outputsCommand(), a.waitCommand(), a.whyCommand()}},
+		{"run", "Run Armature", []*cobra.Command{a.doctorCommand(), a.replayCommand(), a.rolloutCommand()}},
+		{"set-up", "Set up", []*cobra.Command{a.completionCommand(), a.initCommand(), a.setupCommand(), a.versionCommand()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title + ":"})
+		for _, c := range g.commands {
+			c.GroupID = g.id
+			root.AddCommand(c)
+		}
+	}
+	root.SetHelpCommandGroupID("set-up")
 	for _, c := range root.Commands() {
 		wrapErrors(c)
 		if timeout := c.Flags().Lookup("timeout"); timeout != nil {

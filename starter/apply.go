@@ -37,8 +37,9 @@ func (a *app) applyCommand() *cobra.Command {
 		planFile string
 	)
 	c := &cobra.Command{
-		Use:   "apply -f PATH...",
-		Short: "Create and update resources from manifests",
+		Use:        "apply -f PATH...",
+		SuggestFor: []string{"create", "deploy", "up"},
+		Short:      "Create and update resources from manifests",
 		Long: `apply checks all manifests first, also against the published resource types; one
 fault means that nothing is started. Warnings are printed and stop nothing. Then
 each resource gets a durable workflow, or its workflow gets the new spec. It is
@@ -88,8 +89,8 @@ more first, and starts nothing if anything differs by now.
 			return a.apply(c.Context(), set, how)
 		},
 	}
-	from.Add(c.Flags())
-	from.AddTarget(c.Flags())
+	from.Add(c)
+	from.AddTarget(c)
 	from.AddValidation(c)
 	c.Flags().BoolVar(&how.once, "once", false, "end the workflow when the resource is Ready; it is then no longer managed")
 	how.wait.add(c, "wait until every resource is Ready")

@@ -18,6 +18,13 @@ func (a *app) addSelection(c *cobra.Command, s *backend.Selection, all string) {
 	a.completeFlag(c, "selector", a.completeLabels)
 }
 
+// addReason adds --reason of a command that changes something: free text, so a shell offers
+// nothing, no files either.
+func addReason(c *cobra.Command, reason *string, help string) {
+	c.Flags().StringVar(reason, "reason", "", help)
+	_ = c.RegisterFlagCompletionFunc("reason", fixed())
+}
+
 // checkTargets returns an error for a selection that contradicts itself or is empty.
 func checkTargets(s backend.Selection) error {
 	if err := s.Check(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/spf13/cobra"
@@ -61,6 +62,15 @@ func (a *app) completeFlag(c *cobra.Command, flag string, offers completer) {
 // fixed offers the values of an enum.
 func fixed(values ...string) completer {
 	return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// completeReasons offers the reasons of conditions with their meaning.
+func completeReasons(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var offers []cobra.Completion
+	for _, info := range resource.Reasons() {
+		offers = cli.Offer(offers, string(info.Reason), info.Meaning)
+	}
+	return offers, cobra.ShellCompDirectiveNoFileComp
 }
 
 // completeNames offers the names of managed resources that are not typed yet.

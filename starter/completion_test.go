@@ -3,6 +3,9 @@ package starter
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,13 +48,29 @@ func TestCompletion(t *testing.T) {
 		"formats":             {reason: "an enum", args: []string{"plan", "-o", ""}, want: plan.Formats()},
 		"goals":               {reason: "an enum", args: []string{"wait", "--for", ""}, want: []string{"ready", "deleted"}},
 		"phases":              {reason: "an enum", args: []string{"get", "--phase", ""}, want: phases()},
+		"environments":        {reason: "of the project of -f", args: []string{"plan", "-f", "FOLDER", "--env", ""}, want: []string{"dev", "prod"}},
+		"targets":             {reason: "names and aliases of -f", args: []string{"apply", "-f", "FOLDER", "--env", "dev", "--target", ""}, want: []string{"data-dev", "data"}},
+		"reason of a pause":   {reason: "free text, no files", args: []string{"pause", "adx", "--reason", ""}},
 		"shells":              {reason: "an enum", args: []string{"completion", ""}, want: []string{"bash", "zsh", "fish", "powershell"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			w := sampleWorld(t)
 			w.temporal.freezes = []workflows.Freeze{{Selector: "stack=prod", By: "ana"}}
-			if diff := cmp.Diff(tc.want, completed(w, tc.args...)); diff != "" {
+			folder := t.TempDir()
+			for file, text := range map[string]string{
+				"armature.yaml": "params: {env: {kind: text}}\nenvironments: {dev: {params: {env: dev}}, prod: {params: {env: prod}}}\n",
+				"group.yaml":    "type: Microsoft.Resources/resourceGroups\nname: {$text: \"data-${params.env}\"}\nalias: data\nbody: {location: westeurope}\n",
+			} {
+				if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			args := slices.Clone(tc.args)
+			if i := slices.Index(args, "FOLDER"); i >= 0 {
+				args[i] = folder
+			}
+			if diff := cmp.Diff(tc.want, completed(w, args...)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})

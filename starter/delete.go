@@ -39,8 +39,9 @@ func (a *app) deleteCommand() *cobra.Command {
 		how     deleteOptions
 	)
 	c := &cobra.Command{
-		Use:   "delete NAME|ID... | -l SELECTOR | -f PATH...",
-		Short: "Delete resources in Azure and stop managing them",
+		Use:        "delete NAME|ID... | -l SELECTOR | -f PATH...",
+		SuggestFor: []string{"destroy", "remove", "rm"},
+		Short:      "Delete resources in Azure and stop managing them",
 		Long: `delete requests the deletion of resources from their workflows; each workflow ends
 when Azure no longer has the resource. Resources that are not managed are deleted
 only with -f and their manifest. A resource that contains others is not deleted
@@ -90,7 +91,7 @@ and --all need --yes.
 			return a.deleteManifests(c.Context(), set.Resources, how)
 		},
 	}
-	from.Add(c.Flags())
+	from.Add(c)
 	a.addSelection(c, &targets, "every managed resource")
 	c.Flags().BoolVar(&how.cascade, "cascade", false, "also delete everything in the resource, managed or not")
 	c.Flags().BoolVar(&how.endScope, "end-scope", false, "allow to delete the alias of a subscription, which cancels the subscription, and management groups")

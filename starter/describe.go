@@ -17,8 +17,9 @@ func (a *app) describeCommand() *cobra.Command {
 		how     display
 	)
 	c := &cobra.Command{
-		Use:   "describe NAME|ID... | -l SELECTOR",
-		Short: "Show the status of resources in detail",
+		Use:        "describe NAME|ID... | -l SELECTOR",
+		SuggestFor: []string{"show", "status"},
+		Short:      "Show the status of resources in detail",
 		Long: `describe shows the condition, what the resource waits for and since when, the next
 try, the last differences and the last decisions. wide shortens nothing; json and
 yaml are the list that get writes, with workflowId, namespace, and observed: what Azure

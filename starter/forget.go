@@ -51,7 +51,7 @@ With -l or --all it asks first (--yes answers; it is needed without a terminal).
 			})
 		},
 	}
-	c.Flags().StringVar(&input.Reason, "reason", "", "why, for the history")
+	addReason(c, &input.Reason, "why, for the history")
 	a.addSelection(c, &targets, "every managed resource")
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return c

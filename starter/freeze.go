@@ -29,7 +29,7 @@ those that have not after 3 s: the freeze is in force all the same.
 			return a.changeFreeze(c.Context(), in, freezer.Freeze, freezer.ConfirmFreeze, "frozen: no PUT and no DELETE is sent (within 5 s), reads continue; `armature unfreeze"+screen.SelectorFlag(in.Selector)+"` lifts the freeze", "already frozen")
 		},
 	}
-	c.Flags().StringVar(&in.Reason, "reason", "", "why, for everyone who meets the freeze")
+	addReason(c, &in.Reason, "why, for everyone who meets the freeze")
 	c.Flags().StringVarP(&in.Selector, "selector", "l", "", "label selector: key=value,key=value (all of them); without it everything")
 	a.completeFlag(c, "selector", a.completeLabels)
 	return c

@@ -27,8 +27,9 @@ func (a *app) getCommand() *cobra.Command {
 		how     display
 	)
 	c := &cobra.Command{
-		Use:   "get [NAME|ID]... | -l SELECTOR",
-		Short: "List managed resources and their state",
+		Use:        "get [NAME|ID]... | -l SELECTOR",
+		SuggestFor: []string{"list", "ls", "status"},
+		Short:      "List managed resources and their state",
 		Long: `get lists managed resources: all, or those chosen by name, resource ID, label
 selector, phase, reason or resource group. It reads what their workflows wrote into
 Temporal and needs no worker. A narrow terminal hides columns, but never phase and
@@ -65,6 +66,7 @@ workflow of each resource, for at most 50; of more they show what the table has.
 	c.Flags().StringSliceVar(&targets.Where.Reasons, "reason", nil, "only these reasons, as the list shows them")
 	c.Flags().StringVarP(&targets.Where.Group, "resource-group", "g", "", "only this resource group, as the manifests write it")
 	a.completeFlag(c, "phase", fixed(phases()...))
+	a.completeFlag(c, "reason", completeReasons)
 	return c
 }
 

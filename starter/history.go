@@ -15,8 +15,9 @@ func (a *app) historyCommand() *cobra.Command {
 	var since string
 	var output cli.Format
 	c := &cobra.Command{
-		Use:   "history NAME|ID",
-		Short: "Show who asked for what, and what was written",
+		Use:        "history NAME|ID",
+		SuggestFor: []string{"events", "log", "logs"},
+		Short:      "Show who asked for what, and what was written",
 		Long: `history prints the requests of users, the writes to Azure and the refusals of one
 resource, from the histories of its workflow in Temporal: as far back as the namespace
 keeps them. It ends with a line about where that is. A name of a deleted resource is not

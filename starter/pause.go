@@ -49,7 +49,7 @@ func (a *app) pauseOrResume(name, update, short, long, changed, unchanged string
 			}})
 		},
 	}
-	c.Flags().StringVar(&input.Reason, "reason", "", "why, for the history")
+	addReason(c, &input.Reason, "why, for the history")
 	a.addSelection(c, &targets, "every managed resource")
 	return c
 }

@@ -44,8 +44,9 @@ func (a *app) planCommand() *cobra.Command {
 		how  planOptions
 	)
 	c := &cobra.Command{
-		Use:   "plan -f PATH...",
-		Short: "Show what apply would change",
+		Use:        "plan -f PATH...",
+		SuggestFor: []string{"diff", "preview"},
+		Short:      "Show what apply would change",
 		Long: `plan asks a worker what a pass would do with each manifest: create, update (each
 path with its old and new value, and what the PUT removes), nothing, or wait for
 other resources. It sends no PUT and no DELETE, and does not touch running
@@ -91,8 +92,8 @@ characters, and counts what it leaves out.
 		},
 	}
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return cli.Failed("%s", cli.FlagErrorText(c, err)) })
-	from.Add(c.Flags())
-	from.AddTarget(c.Flags())
+	from.Add(c)
+	from.AddTarget(c)
 	from.AddValidation(c)
 	how.prune.AddChoice(c.Flags(), "also show what apply --prune would delete (needs -l)")
 	a.completeFlag(c, "selector", a.completeLabels)

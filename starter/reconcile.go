@@ -24,8 +24,9 @@ func (a *app) reconcileCommand() *cobra.Command {
 		targets backend.Selection
 	)
 	c := &cobra.Command{
-		Use:   "reconcile NAME|ID... | -l SELECTOR",
-		Short: "Start a pass now instead of at the next try",
+		Use:        "reconcile NAME|ID... | -l SELECTOR",
+		SuggestFor: []string{"refresh", "sync"},
+		Short:      "Start a pass now instead of at the next try",
 		Long: `reconcile starts a pass now. --force skips, in that pass only, the owner check and
 the guard against operations in flight; the workflow's history records who did it
 and why. With --force, --drop-baseline or --recreate, -l and --all ask first (--yes
@@ -52,7 +53,7 @@ restore: armature why names the command.
 	c.Flags().BoolVar(&how.Force, "force", false, "skip owner check and in-flight guard once (needs --reason)")
 	c.Flags().BoolVar(&how.DropBaseline, "drop-baseline", false, "write again what Azure keeps different from the manifest")
 	c.Flags().BoolVar(&how.Recreate, "recreate", false, "approve to create again what was deleted outside Armature, or what Azure cannot change")
-	c.Flags().StringVar(&how.Reason, "reason", "", "why, for the history")
+	addReason(c, &how.Reason, "why, for the history")
 	a.addSelection(c, &targets, "every managed resource")
 	c.Flags().BoolVarP(&how.yes, "yes", "y", false, "do not ask")
 	a.addSigningKey(c)

@@ -36,16 +36,23 @@ func TestCLIReference(t *testing.T) {
 func reference() string {
 	root := newWorld().rootCommand()
 	var page, list strings.Builder
+	for _, group := range root.Groups() {
+		fmt.Fprintf(&list, "\n%s\n\n| command | effect |\n|---|---|\n", group.Title)
+		for _, c := range root.Commands() {
+			if c.GroupID == group.ID && c.Name() != "help" {
+				fmt.Fprintf(&list, "| [`%s`](#%s) | %s |\n", c.Name(), strings.ReplaceAll(c.CommandPath(), " ", "-"), c.Short)
+			}
+		}
+	}
 	for _, c := range root.Commands() {
 		if c.Name() != "help" {
-			fmt.Fprintf(&list, "| [`%s`](#%s) | %s |\n", c.Name(), strings.ReplaceAll(c.CommandPath(), " ", "-"), c.Short)
 			section(&page, c)
 		}
 	}
 	return "# The commands of `armature`\n\n" +
 		"<!-- Written by `make docs` from the commands themselves; a test fails when it is stale. -->\n\n" +
 		paragraphs(root.Long) + "## Everywhere\n\n" + commonIntro + "\n" + flagTable(root.PersistentFlags()) +
-		"\n## Commands\n\n| command | what it does |\n|---|---|\n" + list.String() + page.String()
+		"\n## Commands\n" + list.String() + page.String()
 }
 
 // commonIntro is what all commands have in common.

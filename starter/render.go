@@ -7,15 +7,13 @@ import (
 
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/project"
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 )
 
 func (a *app) renderCommand() *cobra.Command {
-	var (
-		paths   []string
-		options manifest.Options
-	)
+	var from project.Flags
 	c := &cobra.Command{
 		Use:   "render -f PATH...",
 		Short: "Print manifests with the values of an environment",
@@ -29,12 +27,11 @@ open. The output can be applied: armature render --env prod -f stack | armature 
 first line of the output repeats.`,
 		Example: "  armature render -f stack --env prod\n  armature render -f stack --env dev --param sku=S1",
 		Args:    cli.NoArgs("pass manifests with -f PATH"),
-		RunE: func(c *cobra.Command, _ []string) error {
-			if len(paths) == 0 {
+		RunE: func(*cobra.Command, []string) error {
+			if len(from.Files) == 0 {
 				return cli.BadInput("render needs -f PATH (a file, a folder, or - for stdin)")
 			}
-			options.Stdin, options.Open = c.InOrStdin(), true
-			rendered, err := manifest.Render(options, paths...)
+			rendered, err := from.Render(a.in)
 			if issues, ok := errors.AsType[manifest.Issues](err); ok {
 				return cli.BadInput("%w", issues.Of(manifest.SeverityFault))
 			} else if err != nil {
@@ -43,10 +40,7 @@ first line of the output repeats.`,
 			return a.printRendered(rendered)
 		},
 	}
-	c.Flags().StringArrayVarP(&paths, "filename", "f", nil, "manifest `file`, folder, or - for stdin (repeatable)")
-	c.Flags().StringVar(&options.ResourceGroup, "resource-group", "", "resource group of manifests without owner")
-	c.Flags().StringVar(&options.Subscription, "subscription", "", "subscription (GUID) of manifests without owner")
-	cli.AddProject(c.Flags(), &options.Environment, &options.Params)
+	from.Add(c)
 	return c
 }
 

@@ -46,7 +46,7 @@ Exit codes:
 			return a.validate(report.Report{Report: from.Validate(a.in), Strict: strict, Version: a.options.version()}, output)
 		},
 	}
-	from.Add(c.Flags())
+	from.Add(c)
 	from.AddValidation(c)
 	c.Flags().BoolVar(&strict, "strict", false, "fail with exit code 1 if there are warnings")
 	c.Flags().VarP(&output, "output", "o", "output format: "+strings.Join(report.Formats(), ", "))

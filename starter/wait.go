@@ -82,7 +82,7 @@ elsewhere each change is a line.
 			return a.waitFor(c.Context(), set.Resources, targets, g, timeout)
 		},
 	}
-	from.Add(c.Flags())
+	from.Add(c)
 	a.addSelection(c, &targets, "every managed resource (the default)")
 	c.Flags().StringVar(&target, "for", string(wait.Ready), "what to wait for: ready, deleted")
 	a.completeFlag(c, "for", fixed(string(wait.Ready), string(wait.Deleted)))

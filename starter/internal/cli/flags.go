@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/internal/nearest"
@@ -60,10 +61,25 @@ func CommandErrorText(root *cobra.Command, err error) string {
 		return err.Error()
 	}
 	typed, _, _ = strings.Cut(typed, `"`)
-	if near := root.SuggestionsFor(typed); len(near) > 0 {
+	if near := commandsNear(root, typed); len(near) > 0 {
 		text += " (did you mean " + strings.Join(near, " or ") + "?)"
 	}
 	return text + "; see `" + root.CommandPath() + " --help`"
+}
+
+// commandsNear returns the commands that a user of other tools means by a name, otherwise
+// those that are spelt alike.
+func commandsNear(root *cobra.Command, typed string) []string {
+	var meant []string
+	for _, c := range root.Commands() {
+		if slices.Contains(c.SuggestFor, strings.ToLower(typed)) {
+			meant = append(meant, c.Name())
+		}
+	}
+	if len(meant) > 0 {
+		return meant
+	}
+	return root.SuggestionsFor(typed)
 }
 
 // CheckOneOf returns an error for a flag's value that is not one of the allowed ones,
@@ -89,10 +105,4 @@ func NoArgs(instead string) cobra.PositionalArgs {
 		}
 		return errors.New(text)
 	}
-}
-
-// AddProject adds the flags that choose an environment and set parameters of a project.
-func AddProject(flags *pflag.FlagSet, environment *string, params *[]string) {
-	flags.StringVar(environment, "env", "", "environment of armature.yaml")
-	flags.StringArrayVar(params, "param", nil, "value of a parameter of armature.yaml, as `name=value` (repeatable)")
 }

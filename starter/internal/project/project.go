@@ -15,7 +15,6 @@ import (
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // Flags are the flags that name manifests.
@@ -29,17 +28,36 @@ type Flags struct {
 	targets       []string
 }
 
-// Add adds the flags.
-func (s *Flags) Add(flags *pflag.FlagSet) {
+// Add adds the flags to a command.
+func (s *Flags) Add(c *cobra.Command) {
+	flags := c.Flags()
 	flags.StringArrayVarP(&s.Files, "filename", "f", nil, "manifest `file`, folder, or - for stdin (repeatable)")
 	flags.StringVar(&s.resourceGroup, "resource-group", "", "resource group of manifests without owner")
 	flags.StringVar(&s.subscription, "subscription", "", "subscription (GUID) of manifests without owner")
-	cli.AddProject(flags, &s.environment, &s.params)
+	flags.StringVar(&s.environment, "env", "", "`name` of an environment of armature.yaml")
+	flags.StringArrayVar(&s.params, "param", nil, "value of a parameter of armature.yaml, as `name=value` (repeatable)")
+	_ = c.RegisterFlagCompletionFunc("env", s.complete(func(environments, _ []string) []string { return environments }))
+}
+
+// complete offers some of the names that the files have, in the current folder without -f.
+func (s *Flags) complete(choose func(environments, manifests []string) []string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		paths := slices.DeleteFunc(slices.Clone(s.Files), func(path string) bool { return path == "-" })
+		if len(paths) == 0 {
+			paths = []string{"."}
+		}
+		var offers []cobra.Completion
+		for _, name := range choose(manifest.Choices(s.options(nil), paths...)) {
+			offers = cli.Offer(offers, name, "")
+		}
+		return offers, cobra.ShellCompDirectiveNoFileComp
+	}
 }
 
 // AddTarget adds the flag that names a part of the manifests.
-func (s *Flags) AddTarget(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&s.targets, "target", nil, "only the manifest with this `name`, and the owners and references that it needs (repeatable)")
+func (s *Flags) AddTarget(c *cobra.Command) {
+	c.Flags().StringArrayVar(&s.targets, "target", nil, "only the manifest with this `name`, and the owners and references that it needs (repeatable)")
+	_ = c.RegisterFlagCompletionFunc("target", s.complete(func(_, manifests []string) []string { return manifests }))
 }
 
 // AddValidation adds --validation to a command that checks bodies.
@@ -72,6 +90,13 @@ func (s *Flags) options(stdin io.Reader) manifest.Options {
 		ResourceGroup: s.resourceGroup, Subscription: s.subscription, Stdin: stdin, Validation: manifest.Validation(s.validation),
 		Facts: cli.TypeFacts, Environment: s.environment, Params: s.params, Targets: s.targets,
 	}
+}
+
+// Render returns the manifests as the environment makes them.
+func (s *Flags) Render(stdin io.Reader) (manifest.RenderedSet, error) {
+	options := s.options(stdin)
+	options.Open = true
+	return manifest.Render(options, s.Files...) //nolint:wrapcheck // issues of the manifests
 }
 
 // Validate reads and checks the manifests without a server: names that none of them has
