@@ -154,7 +154,7 @@ func (p *put) prepare(ctx context.Context) (payload []byte, values []string, res
 // checkUnmanaged returns the verdict of a body for which ARM deletes resources that no manifest
 // names. The manifest may come from a tool that does not check it.
 func (p *put) checkUnmanaged(body map[string]any) *resource.Verdict {
-	member := resource.DeletesUnmanaged(p.in.Desired.ID.Type(), body)
+	member := p.registry.Facts(p.in.Desired.ID.Type()).DeletingMember(body)
 	if member == "" || p.in.Desired.Deletion.Unmanaged {
 		return nil
 	}

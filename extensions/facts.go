@@ -12,6 +12,7 @@ import (
 
 	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/internal/extensionshare"
+	"github.com/armature-io/armature/resource"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -73,6 +74,9 @@ type Facts struct {
 	ReadActions []ReadActions `yaml:"readActions"`
 	// Values are values of properties beside the published ones: an extension replaces them.
 	Values []Values `yaml:"values"`
+	// DeletesUnmanaged are the values of a body for which ARM deletes resources that no manifest
+	// names. Such a PUT needs resource.Deletion.Unmanaged.
+	DeletesUnmanaged []DeletingValue `yaml:"deletesUnmanaged"`
 	// PutKeepsOmitted marks types whose service handles a PUT like a PATCH: what a body omits
 	// stays, and a list that it contains is the whole list.
 	PutKeepsOmitted Source `yaml:"putKeepsOmitted"`
@@ -93,6 +97,25 @@ type Values struct {
 	Path   string   `yaml:"path"`
 	Values []string `yaml:"values"`
 	Source Source   `yaml:"source"`
+}
+
+// DeletingValue is a value of a property, ignoring case, for which a PUT deletes other resources.
+type DeletingValue struct {
+	Path   string `yaml:"path"`
+	Value  string `yaml:"value"`
+	Source Source `yaml:"source"`
+}
+
+// DeletingMember returns the member of a body, with its value, that is in DeletesUnmanaged, and
+// "" if there is none.
+func (f Facts) DeletingMember(body map[string]any) string {
+	object := resource.Object{Observed: body}
+	for _, deleting := range f.DeletesUnmanaged {
+		if text, _ := object.StringAt(deleting.Path); text != "" && strings.EqualFold(text, deleting.Value) {
+			return deleting.Path + ": " + text
+		}
+	}
+	return ""
 }
 
 // Family is a list of children ("subnets", "a/b" for deeper ones) that change one at a time.

@@ -100,10 +100,13 @@ func (l *loader) readBody(d *draft) {
 		l.at(d, body.position, "body", "takes %d bytes as JSON; at most %d are allowed", len(raw), resource.MaxBodyBytes)
 	}
 	d.desired.Body = raw
-	deletes := resource.DeletesUnmanaged(d.desired.ID.Type(), value)
-	if deletes != "" && !d.desired.Deletion.Unmanaged && d.desired.Policy != resource.PolicyObserve {
+	deleting := l.options.facts(d.desired.ID.Type()).DeletingMember
+	if deleting == nil || d.desired.Deletion.Unmanaged || d.desired.Policy == resource.PolicyObserve {
+		return
+	}
+	if member := deleting(value); member != "" {
 		l.at(d, body.position, "body", "%s makes ARM delete resources that no manifest names; "+
-			"state reconcile: {delete: {unmanaged: true}} to allow it", deletes)
+			"state reconcile: {delete: {unmanaged: true}} to allow it", member)
 	}
 }
 

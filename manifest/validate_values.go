@@ -18,6 +18,9 @@ type Facts struct {
 	ReadActions []string
 	// Owned returns the stated values that others move; nil for none.
 	Owned func(Owning) []Owned
+	// DeletingMember returns the member of a body for which ARM deletes resources that no
+	// manifest names, "" if there is none; nil if the type has no such members.
+	DeletingMember func(body map[string]any) string
 }
 
 // facts returns the facts about a type.

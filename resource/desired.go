@@ -180,7 +180,7 @@ type Deletion struct {
 	// Purge gives up what Azure keeps of a deleted resource, so that its name is free
 	// and nothing restores it.
 	Purge bool `json:"purge,omitempty"`
-	// Unmanaged allows a PUT that deletes resources which no manifest names (DeletesUnmanaged).
+	// Unmanaged allows a PUT that deletes resources which no manifest names.
 	Unmanaged bool `json:"unmanaged,omitempty"`
 }
 

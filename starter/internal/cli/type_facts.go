@@ -15,6 +15,9 @@ import (
 func TypeFacts(resourceType string) manifest.Facts {
 	stated := azure.FactsOf(resourceType)
 	facts := manifest.Facts{Values: map[string][]string{}, ReadActions: stated.ReadActionNames()}
+	if len(stated.DeletesUnmanaged) > 0 {
+		facts.DeletingMember = stated.DeletingMember
+	}
 	for _, values := range stated.Values {
 		facts.Values[values.Path] = append(facts.Values[values.Path], values.Values...)
 	}

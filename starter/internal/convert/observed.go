@@ -10,6 +10,7 @@ import (
 
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/cli"
 )
 
 // Observed is a resource as a worker read it: what a manifest may state of it.
@@ -106,7 +107,7 @@ func writeObserved(options Options, all []Observed, alone []Manifest, named bool
 	if len(c.resources) == 0 {
 		return made, nil
 	}
-	set, err := manifest.Load(manifest.Options{Stdin: strings.NewReader(whole.String())}, stdinName)
+	set, err := manifest.Load(manifest.Options{Facts: cli.TypeFacts, Stdin: strings.NewReader(whole.String())}, stdinName)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +155,7 @@ func (c *conversion) observed(o Observed) (*Resource, error) {
 
 // loadsAs checks that a manifest loads, alone, as the resource with an ID.
 func loadsAs(text string, id resource.ID) error {
-	set, err := manifest.Load(manifest.Options{Stdin: strings.NewReader(text)}, stdinName)
+	set, err := manifest.Load(manifest.Options{Facts: cli.TypeFacts, Stdin: strings.NewReader(text)}, stdinName)
 	if err != nil {
 		return fmt.Errorf("it does not load: %w", err)
 	}

@@ -1,9 +1,11 @@
-package manifest
+package cli
 
 import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/armature-io/armature/manifest"
 )
 
 // TestDeletesUnmanaged refuses a PUT for which ARM deletes resources that no manifest names,
@@ -29,7 +31,7 @@ func TestDeletesUnmanaged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text := fmt.Sprintf("type: Microsoft.Resources/%s\nname: d1\nowner: /subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/rg1\nbody: {properties: {%s}}\nreconcile: {%s}\n",
 				c.resourceType, c.properties, c.reconcile)
-			_, err := Load(Options{Stdin: strings.NewReader(text)}, "-")
+			_, err := manifest.Load(manifest.Options{Facts: TypeFacts, Stdin: strings.NewReader(text)}, "-")
 			if (c.refused != "") != (err != nil && strings.Contains(err.Error(), c.refused) && strings.Contains(err.Error(), "delete: {unmanaged: true}")) {
 				t.Errorf("%s: %v", c.reason, err)
 			}
