@@ -2,12 +2,14 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
 	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"google.golang.org/protobuf/proto"
 
@@ -98,10 +100,7 @@ func (w *World) HistoryLines(id string) string {
 func (w *World) AllHistoryLines(id string) string {
 	w.T.Helper()
 	var all []string
-	for _, execution := range w.executions("") {
-		if execution.GetWorkflowId() != w.WorkflowID(id) {
-			continue
-		}
+	for _, execution := range w.executions("WorkflowId = '" + w.WorkflowID(id) + "'") {
 		history, err := histories.Fetch(w.T.Context(), w.Client, execution.GetWorkflowId(), execution.GetRunId())
 		if err != nil {
 			w.T.Fatal(err)
@@ -178,16 +177,23 @@ func (w *World) texts(message proto.Message) []string {
 	return texts
 }
 
-// executions returns all runs in visibility that match a query; "" is all.
+// executions returns all runs in visibility that match a query; "" is all. A page that a busy
+// server does not return in time is requested again.
 func (w *World) executions(query string) []*commonpb.WorkflowExecution {
 	w.T.Helper()
 	var executions []*commonpb.WorkflowExecution
 	request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: temporaldev.Namespace, Query: query}
 	for {
-		page, err := w.Client.ListWorkflow(w.T.Context(), request)
-		if err != nil {
-			w.T.Fatal(err)
-		}
+		var page *workflowservice.ListWorkflowExecutionsResponse
+		w.Until(time.Minute, "a page of workflow runs", func() (bool, string) {
+			var err error
+			page, err = w.Client.ListWorkflow(w.T.Context(), request)
+			_, late := errors.AsType[*serviceerror.DeadlineExceeded](err)
+			if err != nil && !late && !errors.Is(err, context.DeadlineExceeded) {
+				w.T.Fatal(err)
+			}
+			return err == nil, fmt.Sprint(err)
+		})
 		for _, info := range page.GetExecutions() {
 			executions = append(executions, info.GetExecution())
 		}
