@@ -23,6 +23,7 @@ func scoreMutations(t *testing.T, pairs []recordedPair) []*score {
 	for _, p := range pairs {
 		opts := comparison(p.ID, p.Type, p.APIVersion)
 		desired, observed := body(t, p.PutBody), body(t, p.GetBody)
+		opts.Completed = completeLists(t, opts.Facts, desired, observed)
 		opts.Baseline = drift.NewBaseline(desired, observed, afterPut(opts))
 		for _, site := range sites(types.Lookup(p.Type, p.APIVersion), desired, observed) {
 			for _, m := range site.mutations() {
@@ -54,6 +55,29 @@ func scoreMutations(t *testing.T, pairs []recordedPair) []*score {
 		t.Logf("apart: %s", class)
 	}
 	return scores
+}
+
+// completeLists adds to a GET the lists that a worker reads with other requests (drift.Part), and
+// returns their paths. The recordings have none of these requests: the items of the PUT stand
+// in for the answers, so the changes prove the comparison of a completed list, not what Azure
+// returns. A part that is an object, config/web, stays as the GET shows it, and unverified.
+func completeLists(t *testing.T, facts drift.Facts, desired, observed map[string]any) (completed []string) {
+	for _, part := range facts.StatedParts(desired) {
+		path, err := resource.ParsePath(part.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		value, _ := path.Get(desired)
+		if items, isList := value.([]any); isList && part.Value != "" {
+			properties := map[string]any{}
+			for _, item := range items {
+				properties[item.(map[string]any)["name"].(string)] = item.(map[string]any)[part.Value]
+			}
+			part.Complete(observed, properties)
+			completed = append(completed, part.Path)
+		}
+	}
+	return completed
 }
 
 // site is one path that desired states, with its values in both bodies.
