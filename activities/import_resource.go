@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/armature-io/armature/activities/importing"
 	"github.com/armature-io/armature/activities/lookup"
@@ -48,6 +49,9 @@ type ImportResourceResult struct {
 	// Owned name the values that were left out because another owner moves them, with the
 	// owner; at most 20. A managed resource keeps them: its manifest may state them.
 	Owned []string `json:"owned,omitempty"`
+	// Unread name the parts of the resource that Azure refused to show, with the right that a
+	// request for them needs.
+	Unread []string `json:"unread,omitempty"`
 	// Managed is set where Armature manages the resource already.
 	Managed bool `json:"managed,omitempty"`
 	// Skipped is why the resource needs no manifest, "" where it needs one.
@@ -123,6 +127,9 @@ func (a *Activities) ImportResource(ctx context.Context, in ImportResourceInput)
 // neither their names nor the published types reveal.
 func (i *importRun) importTarget(ctx context.Context, id resource.ID, version string) (resource.Target, error) {
 	target := resource.Target{ID: id, APIVersion: version}
+	for _, part := range i.registry.Facts(id.Type()).Comparison.Parts {
+		target.Parts = append(target.Parts, part.Path)
+	}
 	memory, managed, err := i.memories.ReadMemory(ctx, id)
 	if err == nil && managed && memory.Desired != nil {
 		known := memory.Desired.WithSecrets()
@@ -173,6 +180,12 @@ func (i *importRun) describe(ctx context.Context, got GetResourceResult, result 
 		result.Skipped = because
 		return nil
 	}
+	for _, part := range request.Facts.Parts {
+		if !slices.Contains(got.Completed, part.Path) {
+			result.Unread = append(result.Unread, part.Path+" needs "+part.Right(result.ID.Type()))
+		}
+	}
+	request.Facts.ForImport(observed)
 	body, masked := drift.Writable(result.ID, observed)
 	if body == nil {
 		body = map[string]any{}

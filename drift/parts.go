@@ -3,6 +3,7 @@ package drift
 import (
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -24,8 +25,11 @@ type Part struct {
 	Value string `yaml:"value"`
 	// Whole is set if a PUT that states the part replaces all of it. Of other parts, a PUT
 	// changes the members that it states.
-	Whole  bool   `yaml:"whole"`
-	Source string `yaml:"source"`
+	Whole bool `yaml:"whole"`
+	// Plain are patterns of path.Match for names of items, ignoring case, whose values an import
+	// writes. Values of others may be secrets, whatever their names are.
+	Plain  []string `yaml:"plain"`
+	Source string   `yaml:"source"`
 }
 
 // StatedParts returns the parts that a body states something of.
@@ -46,6 +50,62 @@ func (p Part) Complete(body, properties map[string]any) {
 	for _, path := range resource.ParsePaths([]string{p.Path}) {
 		if path.Set(body, properties); p.Value != "" {
 			path.Set(body, p.items(properties))
+		}
+	}
+}
+
+// Right returns the right that a request for the part needs.
+func (p Part) Right(resourceType string) string {
+	child, _, _ := strings.Cut(p.Child, "/")
+	if p.Action == "" {
+		return resourceType + "/" + child + "/read"
+	}
+	return resourceType + "/" + child + "/" + p.Action + "/action"
+}
+
+// ForImport prepares a completed read for a manifest: it masks values that may be secrets
+// (Part.Plain), and removes the items that the service adds by itself.
+func (f Facts) ForImport(observed map[string]any) {
+	for _, part := range f.Parts {
+		editList(observed, part.Path, func(items []any) []any {
+			for _, item := range items {
+				part.maskUnknown(item)
+			}
+			return items
+		})
+	}
+	service := &subject{properties: f.Properties}
+	for _, property := range f.Properties {
+		path, err := resource.ParsePath(property.Path)
+		if property.Implied == "" || err != nil {
+			continue
+		}
+		editList(observed, property.Path, func(items []any) []any {
+			return slices.DeleteFunc(items, func(item any) bool { return service.isImplied(path, item) })
+		})
+	}
+}
+
+// maskUnknown masks the value of an item that may be a secret.
+func (p Part) maskUnknown(item any) {
+	members, _ := item.(map[string]any)
+	text, isText := members[p.Value].(string)
+	name := strings.ToLower(jsontree.Text(members, "name"))
+	isPlain := slices.ContainsFunc(p.Plain, func(plain string) bool {
+		matches, err := path.Match(strings.ToLower(plain), name)
+		return matches && err == nil
+	})
+	if isText && !isPlain && !resource.VaultReference(text) && !resource.Masked(text) {
+		members[p.Value] = resource.MaskWithoutKey
+	}
+}
+
+// editList replaces the list at a path, if there is one.
+func editList(body map[string]any, at string, edit func([]any) []any) {
+	for _, path := range resource.ParsePaths([]string{at}) {
+		value, _ := path.Get(body)
+		if items, isList := value.([]any); isList {
+			path.Set(body, edit(items))
 		}
 	}
 }

@@ -140,6 +140,9 @@ func (a *app) importResources(ctx context.Context, inputs []activities.ImportRes
 	if found.Owned > 0 {
 		a.note("%s left out, and comments in the manifests name them", cli.CountOf(found.Owned, "value of another owner is", "values of other owners are"))
 	}
+	if found.Unread > 0 {
+		a.note("%s not read for lack of a right, and comments in the manifests name them", cli.CountOf(found.Unread, "part of a resource was", "parts of resources were"))
+	}
 	manifests, unlinked := importer.Manifests(found.Found, how.reconcile)
 	if unlinked != nil {
 		a.note("the manifests have IDs in place of names: %s", cli.OneLine(unlinked.Error()))

@@ -33,6 +33,9 @@ func Manifests(found []activities.ImportResourceResult, how Reconcile) ([]conver
 		for _, owned := range result.Owned {
 			o.Comments = append(o.Comments, "Not stated: "+owned+".")
 		}
+		for _, unread := range result.Unread {
+			o.Comments = append(o.Comments, "Not read: "+unread+".")
+		}
 		read[i] = o
 	}
 	return convert.FromObserved(convert.Options{Adopt: how.Adopt, Policy: how.Policy, Credential: how.Credential}, read)

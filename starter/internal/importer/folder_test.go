@@ -111,13 +111,16 @@ func TestManifestsNameEachOther(t *testing.T) {
 	}
 }
 
-// TestOwnedIsNamed checks that a manifest names the values that were left out for their owners.
-func TestOwnedIsNamed(t *testing.T) {
+// TestLeftOutIsNamed checks that a manifest names the values that were left out for their owners,
+// and the parts that were not read.
+func TestLeftOutIsNamed(t *testing.T) {
 	t.Parallel()
 	found := routes(t, "a")
 	found[0].Owned = []string{"sku.capacity belongs to autoscale setting a1"}
+	found[0].Unread = []string{"properties.siteConfig needs Microsoft.Web/sites/config/read"}
 	manifests, err := Manifests(found, Reconcile{})
-	if err != nil || !strings.Contains(string(manifests[0].Text), "# Not stated: sku.capacity belongs to autoscale setting a1.\n") {
+	if err != nil || !strings.Contains(string(manifests[0].Text), "# Not stated: sku.capacity belongs to autoscale setting a1.\n") ||
+		!strings.Contains(string(manifests[0].Text), "# Not read: properties.siteConfig needs Microsoft.Web/sites/config/read.\n") {
 		t.Errorf("%v:\n%s", err, manifests[0].Text)
 	}
 }

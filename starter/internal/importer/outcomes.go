@@ -48,6 +48,8 @@ type Result struct {
 	Defaults int
 	// Owned is the number of values that were left out because another owner moves them.
 	Owned int
+	// Unread is the number of parts of resources that could not be read.
+	Unread int
 }
 
 func (e *Result) sort() {

@@ -158,6 +158,7 @@ func (w *walk) note(t task, result activities.ImportResourceResult) {
 		add(Skipped, "a part of its parent that states nothing of its own, or only defaults")
 	default:
 		w.result.Owned += len(result.Owned)
+		w.result.Unread += len(result.Unread)
 		w.result.Found = append(w.result.Found, result)
 		w.inline[result.ID.Key()] = inlineOf(result)
 	}
