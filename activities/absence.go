@@ -13,17 +13,16 @@ import (
 	"go.temporal.io/sdk/temporal"
 )
 
-// doubt is a response that may mean an absence, as an attempt records it for the next.
+// doubt is a response that may mean an absence; one attempt records it for the next.
 type doubt struct {
 	// Response is the status and the codes.
 	Response string    `json:"response,omitempty"`
 	Since    time.Time `json:"since,omitzero"`
 }
 
-// judgeDoubt returns an absent resource where a response that leaves the existence open
-// counts: after a DELETE that ended well, where a PUT is expected to show, and when ARM
-// repeats it over RereadWindow. Otherwise its error is the doubt, or makes Temporal read
-// again.
+// judgeDoubt decides about a response that may mean an absence. The resource counts as absent
+// after a DELETE that ended well, while a read waits for the effect of a PUT, and if ARM repeats
+// the response over RereadWindow. Otherwise the error is the doubt, or makes Temporal read again.
 func (r *resourceReader) judgeDoubt(ctx context.Context, in GetResourceInput, heartbeat *heartbeater[readProgress], doubtful error) (GetResourceResult, error) {
 	failure, _ := errors.AsType[*arm.Error](doubtful)
 	absent := GetResourceResult{Verdict: resource.Proceed(""), ReadAt: r.now(), Leaf: r.registry.Leaf(in.ID.Type())}
@@ -51,17 +50,16 @@ func (r *resourceReader) judgeDoubt(ctx context.Context, in GetResourceInput, he
 	return absent, nil
 }
 
-// mayBeAbsent reports whether ARM itself responded with a 404 that leaves the existence
-// open, below an owner that is readable: where ARM has accepted a PUT or DELETE, that is no
-// failure.
+// mayBeAbsent reports whether ARM itself responded with a doubtful 404 below a readable owner.
+// After an accepted PUT or DELETE such a response is normal.
 func mayBeAbsent(err error) bool {
 	failure, ok := errors.AsType[*arm.Error](err)
 	return ok && (failure.Doubt == arm.DoubtRepeatable || failure.Doubt == arm.DoubtBusy) && failure.RequestID != ""
 }
 
-// confirmAbsence asks for another proof that a resource is absent which a read has shown: a
-// list of its owner must lack it too, over RereadWindow. One replica or one list that lags
-// behind a write proves nothing.
+// confirmAbsence demands a second proof for the absence of a resource that earlier reads showed: a
+// list of its owner must lack it too, over RereadWindow. A single replica or list may lag behind
+// a write.
 func (r *resourceReader) confirmAbsence(ctx context.Context, in GetResourceInput, result GetResourceResult) error {
 	if !in.Existed || in.Deleted || in.Expect != ExpectAny || result.Verdict.Stops() {
 		return nil
@@ -71,8 +69,8 @@ func (r *resourceReader) confirmAbsence(ctx context.Context, in GetResourceInput
 	return r.client.ConfirmAbsence(requests, in.ID, in.APIVersion)
 }
 
-// absenceVerdict says what is missing where its code alone does not: how the absence was
-// proven, and whether a deleted resource keeps the name.
+// absenceVerdict describes an absence that its code alone does not explain: the proof, and a
+// deleted resource that keeps the name.
 func absenceVerdict(id resource.ID, absence error) resource.Verdict {
 	failure, ok := errors.AsType[*arm.Error](absence)
 	if !ok || failure.Proof == "" && !failure.NameHeld {
@@ -83,7 +81,7 @@ func absenceVerdict(id resource.ID, absence error) resource.Verdict {
 	return verdict
 }
 
-// nameHeldText says that a deleted resource keeps the name, "" where none does.
+// nameHeldText returns a note that a deleted resource keeps the name, "" if there is none.
 func nameHeldText(failure *arm.Error) string {
 	if !failure.NameHeld {
 		return ""
@@ -97,14 +95,14 @@ func isNotYet(err error) bool {
 	return ok && later.Type() == ErrorNotYet
 }
 
-// isSettling reports whether ARM accepted a PUT a while ago: ARM's reads may lag, and some
-// services show a resource only when its creation is done (recorded: 131 such responses). The
-// absence of the resource is no disappearance then, and no reason for another PUT.
+// isSettling reports whether ARM accepted a PUT less than settleTime ago. Reads may lag, and some
+// services show a resource only after its creation has ended (131 recorded responses): its
+// absence is neither a disappearance nor a reason for another PUT.
 func (c *comparer) isSettling(in PreCheckInput, now time.Time) bool {
 	return !in.PutAt.IsZero() && now.Sub(in.PutAt) < c.settleTime && !in.Force && !in.Approved.Recreation
 }
 
-// settlingVerdict waits for a resource after ARM accepted its PUT.
+// settlingVerdict returns the verdict for an absent resource that isSettling.
 func (c *comparer) settlingVerdict(in PreCheckInput, now time.Time) resource.Verdict {
 	verdict := resource.Block(resource.ReasonReconciling, fmt.Sprintf(
 		"ARM accepted a PUT of %s %s ago and does not show it now; it is read again, and counts as absent from %s after the PUT on; armature reconcile --force writes it now",

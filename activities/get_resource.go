@@ -17,8 +17,8 @@ import (
 // Expectation is what a read after a write waits for.
 type Expectation string
 
-// The expectations: a plain read accepts any result; after an accepted PUT an
-// absent resource is read again for a while, after a DELETE a present one.
+// The expectations: a plain read accepts any result; after an accepted PUT an absent resource is
+// read again for RereadWindow, after a DELETE a present one.
 const (
 	ExpectAny     Expectation = ""
 	ExpectPresent Expectation = "present"
@@ -34,60 +34,59 @@ type GetResourceInput struct {
 	resource.Target
 	Expect   Expectation `json:"expect,omitempty"`
 	Repeated Repeated    `json:"repeated,omitzero"`
-	// Deleted is set after a DELETE of this workflow that ended well: a 404 that leaves
-	// the existence open is an absence then.
+	// Deleted is set after a DELETE of this workflow that ended well: a doubtful 404 is an
+	// absence then.
 	Deleted bool `json:"deleted,omitempty"`
-	// Existed is set once a read of this workflow showed the resource: its absence needs
-	// another proof.
+	// Existed is set once a read of this workflow showed the resource: its absence needs a
+	// second proof.
 	Existed bool `json:"existed,omitempty"`
-	// Replaced are the values from before the last write, nil if a read that shows them is
-	// not older than it.
+	// Replaced are the values from before the last write; nil if a read that shows them may be
+	// newer than the write.
 	Replaced *Replaced `json:"replaced,omitempty"`
 	// WithoutBody leaves Observed out: a deletion does not compare.
 	WithoutBody bool `json:"withoutBody,omitempty"`
-	// Identity is what PostCheck found last: an absent resource is looked for by it.
+	// Identity is the last one that PostCheck found. An absent resource is searched by it.
 	Identity resource.Identity `json:"identity,omitempty"`
 }
 
 // GetResourceResult is the observed resource, masked.
 type GetResourceResult struct {
-	// Verdict stops the pass when the read was refused.
+	// Verdict stops the pass if Azure refused the read.
 	Verdict resource.Verdict `json:"verdict"`
 	Exists  bool             `json:"exists"`
-	// ExistenceOnly is set where the type has no GET and Observed may be no more than ID
-	// and name.
+	// ExistenceOnly is set if the type has no GET: Observed may have an ID and a name only.
 	ExistenceOnly bool `json:"existenceOnly,omitempty"`
-	// Observed is one JSON object, nil when absent.
+	// Observed is one JSON object, nil if the resource is absent.
 	Observed json.RawMessage `json:"observed,omitempty"`
-	// Completed are the parts of the target that Observed has of other requests.
+	// Completed are the parts of the target in Observed that came from other requests.
 	Completed []string `json:"completed,omitempty"`
 	// State lists the provisioning state and the other states of the resource
-	// ("Succeeded, Running"), "" where ARM shows none. InFlight is the provisioning
-	// state when it means an operation in flight.
+	// ("Succeeded, Running"), "" if ARM shows none. InFlight is the provisioning state if it
+	// means an operation in flight.
 	State    string `json:"state,omitempty"`
 	InFlight string `json:"inFlight,omitempty"`
 	// OverdueExempt is set in a state in which the resource is never overdue.
 	OverdueExempt bool `json:"overdueExempt,omitempty"`
-	// Moved is the place of an absent resource that was moved, zero for none.
+	// Moved is the new ID of an absent resource that was moved, else zero.
 	Moved resource.ID `json:"moved,omitzero"`
-	// ETag is set with WithoutBody, where ARM shows one.
+	// ETag is set only with WithoutBody, if ARM shows one.
 	ETag string `json:"etag,omitempty"`
-	// Leaf is set for a type that nothing depends on.
+	// Leaf is set for a type on which nothing depends.
 	Leaf   bool      `json:"leaf,omitempty"`
 	ReadAt time.Time `json:"readAt"`
 }
 
-// readProgress is what an attempt of a read records for the next one.
+// readProgress is the progress that an attempt of a read records for the next one.
 type readProgress struct {
 	lastAnswer
 	TransientErrors int `json:"transientErrors,omitempty"`
-	// Since is when the response first contradicted the expectation.
+	// Since is the time at which a read first contradicted the expectation.
 	Since time.Time `json:"since,omitzero"`
 	// Doubt is the response that may mean an absence.
 	Doubt doubt `json:"doubt,omitzero"`
 }
 
-// resourceReader reads resources for the history: masked, and absent only with a proof.
+// resourceReader reads resources for histories: masked, and absent only with a proof.
 type resourceReader struct {
 	*requestMaker
 	report                       reporter
@@ -103,9 +102,9 @@ func (r *resourceReader) startedAt(at time.Time) *resourceReader {
 	return &started
 }
 
-// GetResource is step 2: it returns the resource as ARM shows it, masked. Only a
-// proof (arm.IsAbsent), or the same response again over RereadWindow where ARM can give
-// none, means that the resource is absent.
+// GetResource is step 2: it returns the resource as ARM shows it, masked. The resource is absent
+// only with a proof (arm.IsAbsent) or, if ARM has none, after the same response over
+// RereadWindow.
 func (a *Activities) GetResource(ctx context.Context, in GetResourceInput) (GetResourceResult, error) {
 	ctx = withCredential(ctx, in.Credential, in.ID)
 	heartbeat := startHeartbeat[readProgress](ctx)
@@ -152,8 +151,8 @@ func (r *resourceReader) getResource(ctx context.Context, in GetResourceInput, h
 	return result, nil
 }
 
-// readOnce makes one request, and one for each part of the target. It returns the masked body too. Its error is a
-// refusal or transient; a response that cannot be decoded is a verdict.
+// readOnce makes one request, and one for each part of the target. It also returns the masked body.
+// Its error is that of a request; a response that cannot be decoded is a verdict.
 func (r *resourceReader) readOnce(ctx context.Context, target resource.Target) (GetResourceResult, map[string]any, error) {
 	started := r.now()
 	requests, cancel := requestContext(ctx)
@@ -186,8 +185,8 @@ func (r *resourceReader) cacheReading(ctx context.Context, target resource.Targe
 	r.report("GetResource", result.Verdict)
 }
 
-// observe fills in the result from a response and its body, nil if that is no object,
-// masked before it leaves the activity.
+// observe fills in the result from a response and its body, masked before it leaves the activity.
+// body is nil if the response is no JSON object.
 func (r *resourceReader) observe(
 	ctx context.Context, target resource.Target, response arm.Response, body map[string]any, result *GetResourceResult,
 ) (masked map[string]any, err error) {
@@ -210,9 +209,9 @@ func (r *resourceReader) observe(
 	return masked, nil
 }
 
-// statePaths are the properties with a resource's state: provisioningState
-// for every type, and properties.state (Kusto, PostgreSQL), powerState (AKS) and
-// operationalState (Application Gateway).
+// statePaths lead to the states of a resource: provisioningState for every type,
+// properties.state (Kusto, PostgreSQL), powerState (AKS) and operationalState (Application
+// Gateway).
 var statePaths = []string{"properties.provisioningState", "properties.state", "properties.powerState.code", "properties.operationalState"}
 
 // states returns the distinct states of an object, in the order of statePaths.
@@ -226,8 +225,8 @@ func states(object *resource.Object) []string {
 	return found
 }
 
-// getFailed retries a transient error; any other one, or one too many, is a
-// verdict.
+// getFailed returns the error that makes Temporal retry a transient failure. Any other failure, or
+// one too many, is a verdict.
 func (r *resourceReader) getFailed(ctx context.Context, in GetResourceInput, heartbeat *heartbeater[readProgress], err error) (GetResourceResult, error) {
 	values, _ := r.secretValues(ctx, in.SecretRefs)
 	request := failedRequest{id: in.ID, apiVersion: in.APIVersion, repeated: in.Repeated, values: values}
@@ -241,8 +240,8 @@ func (r *resourceReader) getFailed(ctx context.Context, in GetResourceInput, hea
 	return GetResourceResult{Verdict: r.report("GetResource", verdict)}, nil
 }
 
-// countTransient counts an error of a read and returns the error that makes
-// Temporal retry it, nil where it is to be a verdict.
+// countTransient counts a failure of a read and returns the error that makes Temporal retry it,
+// nil if it is to be a verdict.
 func countTransient(heartbeat *heartbeater[readProgress], err error) error {
 	progress := heartbeat.progress()
 	progress.TransientErrors++
@@ -250,9 +249,9 @@ func countTransient(heartbeat *heartbeater[readProgress], err error) error {
 	return retryTransient(err, progress.TransientErrors)
 }
 
-// awaitExpected returns the error that makes Temporal read again if the response is older
-// than an accepted write, or the end of its operation: ARM's reads may lag behind. After
-// RereadWindow it returns nil.
+// awaitExpected returns the error that makes Temporal read again if a read is older than an
+// accepted write or the end of its operation, because ARM's reads may lag. After RereadWindow it
+// returns nil: the read counts.
 func (r *resourceReader) awaitExpected(in GetResourceInput, result GetResourceResult, masked map[string]any, heartbeat *heartbeater[readProgress]) error {
 	older := r.olderThanWrite(in.Expect, in.Replaced, result, masked)
 	if older == "" || r.sinceFirst(heartbeat) >= r.rereadWindow {
@@ -261,7 +260,8 @@ func (r *resourceReader) awaitExpected(in GetResourceInput, result GetResourceRe
 	return notYet(older, r.rereadInterval)
 }
 
-// olderThanWrite says why a read is older than an accepted write, "" if it is not.
+// olderThanWrite returns the reason for which a read is older than an accepted write, "" if it may
+// be newer.
 func (r *resourceReader) olderThanWrite(expect Expectation, before *Replaced, result GetResourceResult, masked map[string]any) string {
 	switch {
 	case !expect.isMet(result.Exists):
@@ -274,7 +274,7 @@ func (r *resourceReader) olderThanWrite(expect Expectation, before *Replaced, re
 	return ""
 }
 
-// sinceFirst returns the time since its first call in this activity.
+// sinceFirst returns the time since its first call in this activity, over all attempts.
 func (r *resourceReader) sinceFirst(heartbeat *heartbeater[readProgress]) time.Duration {
 	progress := heartbeat.progress()
 	if progress.Since.IsZero() {
@@ -284,8 +284,8 @@ func (r *resourceReader) sinceFirst(heartbeat *heartbeater[readProgress]) time.D
 	return r.now().Sub(progress.Since)
 }
 
-// mask hides secret values: by name and form, at the paths that the manifest marks
-// as secret, and wherever the body repeats the value of a $secret.
+// mask hides secrets: by name and form, at the paths that the manifest marks as secret, and
+// wherever a body repeats the value of a $secret.
 func (s *secretReader) mask(ctx context.Context, observed map[string]any, target resource.Target) map[string]any {
 	masked := s.masker.MaskPaths(s.masker.Mask(target.ID.Type(), observed, target.Plain), target.Secret)
 	if values, _ := s.secretValues(ctx, target.SecretRefs); len(values) > 0 {
@@ -294,8 +294,8 @@ func (s *secretReader) mask(ctx context.Context, observed map[string]any, target
 	return masked
 }
 
-// secretValues returns the values behind $secret references, to be masked in
-// responses. It returns false when one of them cannot be read.
+// secretValues returns the values behind $secret references, for masking. all is false if one of
+// them cannot be read.
 func (s *secretReader) secretValues(ctx context.Context, refs []string) (values []string, all bool) {
 	all = true
 	for _, ref := range refs {

@@ -10,9 +10,9 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// addOwners adds to a request who owns the values that other resources own, for example the
-// capacity of the target of an autoscale setting. It asks only if such a value differs. A list
-// that cannot be read keeps the value.
+// addOwners adds the owners of values that another resource moves, for example an autoscale
+// setting the capacity of its target. It asks Azure only if such a value differs. If the list
+// of settings cannot be read, the value counts as owned: it stays.
 func (m *requestMaker) addOwners(ctx context.Context, request *extensionhost.Request) {
 	request.Owners = nil
 	if !request.Object.Exists() {
@@ -32,7 +32,8 @@ func (m *requestMaker) addOwners(ctx context.Context, request *extensionhost.Req
 	})
 }
 
-// settingOf returns the setting of a type that has a resource as its target, "" for none.
+// settingOf returns the name of the setting of a type with a resource as its target, "" if there
+// is none.
 func (m *requestMaker) settingOf(ctx context.Context, settingType string, target resource.ID) (string, error) {
 	name, err := m.lookup.Setting(ctx, settingType, target)
 	if name == "" || err != nil {
@@ -41,14 +42,15 @@ func (m *requestMaker) settingOf(ctx context.Context, settingType string, target
 	return cmp.Or(m.registry.Facts(settingType).Name, settingType) + " " + name, nil
 }
 
-// mixesItems reports whether the body of a correction has items of others beside those of the
+// mixesItems reports whether the body of a correction has items of other tools in a list of the
 // manifest.
 func (p *put) mixesItems() bool {
 	return drift.Compare(p.request.Object.Desired, p.masked, p.request.Comparison()).HoldsItems
 }
 
-// ownersMoved reads the resource again, once, after a refused PUT that carried values of other
-// owners. It reports whether an owner has moved one since; a result ends the step.
+// ownersMoved reads the resource again after Azure refused a PUT with values of other owners, once
+// in a step. It reports whether an owner moved a value meanwhile: the PUT is worth another try.
+// A result ends the step.
 func (p *put) ownersMoved(ctx context.Context) (moved bool, result *PutResourceResult, err error) {
 	owned, before := p.request.Comparison().Owned, p.request.Object.Observed
 	if len(owned) == 0 || p.ownersRead {

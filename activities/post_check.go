@@ -17,25 +17,25 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// PostCheckInput is what the last read of the pass showed.
+// PostCheckInput is the last read of the pass, with the facts about its PUT.
 type PostCheckInput struct {
 	Desired resource.Desired `json:"desired"`
 	PassFacts
 	Observed json.RawMessage `json:"observed,omitempty"`
-	// Completed are the parts that Observed has of other requests than the GET.
+	// Completed are the parts in Observed that came from other requests than the GET.
 	Completed []string        `json:"completed,omitempty"`
 	Memory    json.RawMessage `json:"baseline,omitempty"`
-	// Put is set when this pass wrote the resource, or verifies an AcceptedPut;
-	// Differences are the reasons.
-	// Adopted is set with it when nothing was written: the differences are to stay.
+	// Put is set if this pass wrote the resource or verifies an AcceptedPut; Differences are
+	// the reasons of the PUT. Adopted is set with it if nothing was written: the differences
+	// are to stay.
 	Put         bool                  `json:"put,omitempty"`
 	Adopted     bool                  `json:"adopted,omitempty"`
 	Differences []resource.Difference `json:"differences,omitempty"`
-	// Sent is set if the pass sent a PUT. Kept and Secrets are those that PutResource returned.
+	// Sent is set if the pass sent a PUT. Kept and Secrets are results of PutResource.
 	Sent    bool              `json:"sent,omitempty"`
 	Kept    string            `json:"kept,omitempty"`
 	Secrets map[string]string `json:"secrets,omitempty"`
-	// Identity is what the workflow remembers.
+	// Identity is the one that the workflow remembers.
 	Identity resource.Identity `json:"identity,omitempty"`
 	// Now is the time of the workflow.
 	Now time.Time `json:"now,omitzero"`
@@ -43,14 +43,14 @@ type PostCheckInput struct {
 
 // Findings name the values of a resource that no PUT changes, for users: at most 20 of each kind.
 type Findings struct {
-	// Kept are the paths where Azure keeps another value than the manifest's, which is not
-	// corrected since the last good PUT.
+	// Kept are the paths at which Azure kept its own value against the last good PUT: they are
+	// not corrected.
 	Kept []string `json:"kept,omitempty"`
-	// Owned name the values of the manifest that another owner moved, with the owner: a
-	// switch, reconcile.initial, or a resource. No PUT changes them.
+	// Owned are the values of the manifest that another owner moved, with the owner: a switch,
+	// reconcile.initial, or a resource.
 	Owned []string `json:"owned,omitempty"`
-	// Foreign are the values that no manifest contains and that changed since the last PUT, with
-	// their paths.
+	// Foreign are the values outside of the manifest that changed since the last PUT, with their
+	// paths.
 	Foreign []string `json:"foreign,omitempty"`
 	// Unverified are the paths of values of the manifest that no request shows.
 	Unverified []string `json:"unverified,omitempty"`
@@ -59,19 +59,19 @@ type Findings struct {
 // PostCheckResult decides whether the resource is Ready.
 type PostCheckResult struct {
 	Verdict resource.Verdict `json:"verdict"`
-	// Memory replaces the baseline, when set.
+	// Memory replaces the baseline, if set.
 	Memory json.RawMessage `json:"baseline,omitempty"`
 	Findings
-	// Identity replaces what the workflow remembers, when set.
+	// Identity replaces the one that the workflow remembers, if set.
 	Identity resource.Identity `json:"identity,omitempty"`
-	// KeysDisabled is the property with which the service rejects its keys, "" for none and for
-	// a resource without exports.
+	// KeysDisabled is the property that makes the service reject its keys, "" if there is none
+	// and for a resource without exports.
 	KeysDisabled string `json:"keysDisabled,omitempty"`
 }
 
-// PostCheck is step 5, a local activity: it decides whether the resource is Ready.
-// After a PUT it adds the differences that stayed to the baseline, so that later passes
-// do not correct them, whether or not the resource is Ready.
+// PostCheck is step 5, a local activity: it decides whether the resource is Ready. After a PUT it
+// adds the differences that stayed to the baseline, Ready or not, so that later passes do not
+// correct them.
 func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostCheckResult, error) {
 	ctx = withCredential(ctx, in.Desired.Credential, in.Desired.ID)
 	ctx, cancel := context.WithTimeout(withRunID(ctx), lookup.Timeout)
@@ -87,7 +87,7 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 	request.Object.Completed = in.Completed
 	request.Hold, request.Force = in.Hold(), in.Force
 	if a.options.Rotation && len(in.Secrets) > 0 {
-		// The hashes of what was sent count, not the hashes of the current values.
+		// The hashes of the sent values count, not those of the current ones.
 		hashes := map[string]string{}
 		maps.Copy(hashes, request.Secrets)
 		maps.Copy(hashes, in.Secrets)
@@ -108,7 +108,7 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 	return result, nil
 }
 
-// remember renews the baseline, and returns the comparison with it.
+// remember renews the baseline, and returns the comparison with the new one.
 func (a *Activities) remember(ctx context.Context, in PostCheckInput, request extensionhost.Request, result *PostCheckResult) drift.Result {
 	options := request.Comparison()
 	found := drift.Compare(request.Object.Desired, request.Object.Observed, options)
@@ -123,7 +123,7 @@ func (a *Activities) remember(ctx context.Context, in PostCheckInput, request ex
 	return found
 }
 
-// findingsOf returns what a comparison of a resource found beside its differences.
+// findingsOf returns the findings of a comparison other than differences.
 func findingsOf(object *resource.Object, found drift.Result, options drift.Options) Findings {
 	findings := Findings{
 		Kept: found.Accepted[:min(len(found.Accepted), resource.MaxDifferences)], Owned: found.OwnedTexts(), Unverified: found.Unverified,
@@ -138,7 +138,7 @@ func findingsOf(object *resource.Object, found drift.Result, options drift.Optio
 	return findings
 }
 
-// finishReady reports what Azure did not accept, and runs the success handlers.
+// finishReady names the values that Azure did not take, and runs the success handlers.
 func (a *Activities) finishReady(ctx context.Context, request extensionhost.Request, found drift.Result, put bool, result *PostCheckResult) {
 	switch text := found.NotTakenText(); {
 	case text == "" && put && len(found.Accepted) > 0:
@@ -164,11 +164,10 @@ func (a *Activities) finishReady(ctx context.Context, request extensionhost.Requ
 	}
 }
 
-// renewBaseline puts a new baseline into options after a PUT, and where the
-// resource is in sync: at first contact, after an edit that matches what exists, or
-// under another api-version. It reports whether it did. A difference that an
-// extension skipped is not part of the baseline, nor is a state in between, nor what a
-// PUT left behind that failed in Azure: that one is sent again.
+// renewBaseline puts a new baseline into options after a PUT, and if the resource is in sync: at
+// first contact, after an edit that matches Azure, or under another api-version. It reports
+// whether it did. The baseline has no difference that an extension skipped, no state in
+// between, and no values of a PUT that failed in Azure: such a PUT is sent again.
 func (a *Activities) renewBaseline(in PostCheckInput, request extensionhost.Request, found drift.Result, notReady bool, options *drift.Options) bool {
 	object := request.Object
 	state := object.ProvisioningState()

@@ -8,8 +8,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// checkDue returns the result when a read shows that no PUT is due, nil when one
-// is.
+// checkDue returns the result of the step if a read shows that no PUT is due, nil if one is.
 func (p *put) checkDue(ctx context.Context) *PutResourceResult {
 	state := p.request.Object.ProvisioningState()
 	if p.registry.InFlight(p.in.Desired.ID.Type(), state) && (p.repeated || !p.in.Force) {
@@ -18,8 +17,8 @@ func (p *put) checkDue(ctx context.Context) *PutResourceResult {
 			Verdict: p.report("PutResource", resource.Proceed(fmt.Sprintf("joined the operation in flight (%s): no PUT", state))),
 		}
 	}
-	// Not in a run that was reset: repeated is set in all its passes, and the
-	// pre-check requested a PUT because the resource is broken.
+	// maySent, not repeated: a run that was reset has repeated in all its passes, although the
+	// pre-check requested a PUT of the broken resource.
 	if p.maySent && resource.Broken(state) {
 		return p.done("the operation ended meanwhile: " + state)
 	}
@@ -44,9 +43,9 @@ func (p *put) checkDue(ctx context.Context) *PutResourceResult {
 	return p.done("in sync meanwhile: no PUT")
 }
 
-// checkWritable returns the result when a PUT is due that must not be sent: the resource
-// was stopped since the pass read it, or a correction would remove what others set since.
-// It returns nil when the PUT may be sent.
+// checkWritable returns the result of the step if a PUT is due and must not be sent: the resource
+// was stopped since the pass read it, or a correction would reset values that only a newer
+// api-version shows. It returns nil if the PUT may be sent.
 func (p *put) checkWritable(ctx context.Context) *PutResourceResult {
 	if verdict, stopped := p.registry.Stopped(p.request.Object); stopped && !p.in.Force {
 		return p.stopUnsent(verdict, p.maySent)
@@ -61,7 +60,7 @@ func (p *put) done(message string) *PutResourceResult {
 	return &PutResourceResult{Done: true, Sent: p.repeated, Verdict: p.report("PutResource", resource.Proceed(message))}
 }
 
-// stop returns the result with a verdict that stops the pass.
+// stop returns a result whose verdict stops the pass.
 func (p *put) stop(verdict resource.Verdict) *PutResourceResult {
 	result := &PutResourceResult{Verdict: p.report("PutResource", verdict), Memory: p.memory}
 	if verdict.Class == resource.RetryNone && p.request.Object != nil {
@@ -70,7 +69,8 @@ func (p *put) stop(verdict resource.Verdict) *PutResourceResult {
 	return result
 }
 
-// stopUnsent is stop for an attempt that sends no PUT.
+// stopUnsent is stop for an attempt that sends no PUT. unknown is set if an earlier attempt may
+// have sent one.
 func (p *put) stopUnsent(verdict resource.Verdict, unknown bool) *PutResourceResult {
 	p.noteUnsent()
 	result := p.stop(verdict)

@@ -16,7 +16,7 @@ import (
 	"github.com/armature-io/armature/secrets"
 )
 
-// writeHold returns the verdict that stops this PUT, nil where none does.
+// writeHold returns the verdict of a freeze or budget that stops this PUT, nil if none does.
 func (p *put) writeHold(ctx context.Context) *resource.Verdict {
 	if stop := p.checks.CheckFreeze(ctx, p.in.Desired); stop != nil {
 		return stop
@@ -24,7 +24,8 @@ func (p *put) writeHold(ctx context.Context) *resource.Verdict {
 	return p.checkBudgets(ctx)
 }
 
-// purpose returns why the PUT is sent. What is not known is no first creation.
+// purpose classifies the PUT: creation, recreation, correction or update. If the history is
+// unknown, the PUT of an absent resource counts as a recreation.
 func (p *put) purpose() extensions.Purpose {
 	switch absent := !p.request.Object.Exists(); {
 	case absent && p.in.Kind == PutCreation && !p.repeated:
@@ -151,8 +152,8 @@ func (p *put) prepare(ctx context.Context) (payload []byte, values []string, res
 	return payload, values, result, err
 }
 
-// checkUnmanaged returns the verdict of a body for which ARM deletes resources that no manifest
-// names. The manifest may come from a tool that does not check it.
+// checkUnmanaged returns the verdict for a body that makes ARM delete resources outside of all
+// manifests. It repeats a check of the CLI, because other tools send manifests too.
 func (p *put) checkUnmanaged(body map[string]any) *resource.Verdict {
 	member := p.registry.Facts(p.in.Desired.ID.Type()).DeletingMember(body)
 	if member == "" || p.in.Desired.Deletion.Unmanaged {
@@ -164,21 +165,18 @@ func (p *put) checkUnmanaged(body map[string]any) *resource.Verdict {
 	return &verdict
 }
 
-// refusalText returns the message of a refusal, without secrets.
+// refusalText returns the message of an error of ARM, without secrets.
 func (p *put) refusalText(ctx context.Context, err error, values []string) string {
 	return p.errorVerdict(ctx, p.in.Desired.ID, p.in.Desired.APIVersion, scrubError("put", p.in.Desired.ID, err, values)).Message
 }
 
-// maxPreconditionRetries bounds the PUTs that one attempt sends again because
-// another tool writes at the same time; after that it is a verdict, and the wait
-// grows.
+// maxPreconditionRetries bounds the PUTs that one attempt sends again because another tool writes
+// at the same time. The next 412 is a verdict, with a growing wait.
 const maxPreconditionRetries = 3
 
-// resend reads and merges once more after a PUT that ARM refused because the
-// resource had changed since the read: nothing was written. A resource that
-// disappeared is left to the next pass. Where the resource still has the ETag that was
-// refused, or the same content with another one, the service does not honour its own ETags:
-// the PUT is sent without one, once.
+// resend reads, merges and sends again after a 412: nothing was written, because the resource had
+// changed since the read. A resource that disappeared is left to the next pass. If the ETag or
+// the content is unchanged, the service ignores ETags: the PUT goes once more without If-Match.
 func (p *put) resend(ctx context.Context, refusal error, values []string) (PutResourceResult, error) {
 	p.preconditionRetries++
 	refused, before := p.etag, withoutETags(p.request.Object.Observed)
@@ -196,8 +194,8 @@ func (p *put) resend(ctx context.Context, refusal error, values []string) (PutRe
 	return p.send(ctx)
 }
 
-// failed retries a transient error in an attempt that reads first; any other
-// response is a verdict, without the values that were sent.
+// failed returns the error that makes Temporal retry a transient failure, in an attempt that reads
+// first. Any other failure is a verdict, without the sent values.
 func (p *put) failed(ctx context.Context, err error, values []string) (PutResourceResult, error) {
 	clean := scrubError("put", p.in.Desired.ID, err, values)
 	request := failedRequest{id: p.in.Desired.ID, apiVersion: p.in.Desired.APIVersion, repeated: p.in.Repeated, values: values, write: true}

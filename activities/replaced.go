@@ -6,23 +6,22 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// Replaced describes the values that a write was to change, as they were before it. A read
-// that shows all of them is older than the write, or Azure kept them.
+// Replaced identifies the old values at the paths that a write changes. A read that shows all of
+// them is older than the write, or Azure kept them.
 type Replaced struct {
-	// Paths are those of the values, in resource.Path syntax; Values is one keyed hash of
-	// them all, masked.
+	// Paths have resource.Path syntax. Values is one keyed hash of the old values, masked.
 	Paths  []string `json:"paths,omitempty"`
 	Values string   `json:"values,omitempty"`
-	// ETag is that of the response to the write, if the write changed it: a read with it
-	// is not older.
+	// ETag is the ETag of the response to the write, if it differs from the one before: a read
+	// with it is new.
 	ETag string `json:"etag,omitempty"`
 }
 
-// statePath is where a resource shows the outcome of its last operation.
+// statePath leads to the outcome of the last operation on a resource.
 const statePath = "properties.provisioningState"
 
-// replaced returns the values that a write was to change; nil if no read can show its effect:
-// it creates the resource, or only changes values that ARM does not show.
+// replaced returns the old values of a PUT; nil if no read can show its effect: it creates the
+// resource, or changes only values that ARM does not show.
 func (p *put) replaced(etag string) *Replaced {
 	if len(p.changed) == 0 {
 		return nil
@@ -34,13 +33,14 @@ func (p *put) replaced(etag string) *Replaced {
 	return before
 }
 
-// showsReplaced reports whether a read of a resource still shows the values from before a
-// write, masked, without a proof that it is newer.
+// showsReplaced reports whether a read, masked, shows the values from before a write, and its ETag
+// does not prove it new.
 func (h *hasher) showsReplaced(before *Replaced, etag string, masked map[string]any) bool {
 	return before != nil && masked != nil && (before.ETag == "" || before.ETag != etag) && h.hashAt(masked, before.Paths) == before.Values
 }
 
-// hashAt returns one keyed hash of the values of a masked body at paths.
+// hashAt returns one keyed hash of the values at paths of a masked body; "" if they cannot be
+// encoded.
 func (h *hasher) hashAt(masked map[string]any, paths []string) string {
 	values := make([]any, 0, len(paths))
 	for _, text := range paths {

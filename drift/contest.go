@@ -7,24 +7,24 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// ContestedAfter is the number of corrections of a path to the same value after which it is
-// reported instead of corrected, whatever the foreign values were.
+// ContestedAfter is the number of corrections of a path to the same value, whatever the foreign
+// values were. The next difference there is reported instead of corrected.
 const ContestedAfter = 3
 
-// contestWindow is the time after which a correction expires: a path that changes
-// less often than weekly is corrected each time.
+// contestWindow is the time after which a correction expires: a path that changes less often
+// than weekly is always corrected.
 const contestWindow = 7 * 24 * time.Hour
 
 // Correction counts the PUTs that restored the value of one path.
 type Correction struct {
-	// Desired is the hash of the displayed value.
+	// Desired is the hash of the restored value, as messages show it.
 	Desired string    `json:"desired"`
 	Count   int       `json:"count"`
 	At      time.Time `json:"at"`
 }
 
-// corrections returns the counts after a PUT. It counts only if the body is the
-// last applied one (a new body contests nothing) and if the PUT took effect.
+// corrections returns the counts after a PUT. A PUT of a changed body counts nothing and ends
+// all counts; a value that the PUT could not restore (remaining) is not counted either.
 func corrections(remaining []difference, body string, opts Options) map[string]Correction {
 	before := opts.Baseline.Corrections
 	if !opts.Put {
@@ -60,7 +60,7 @@ func (o Options) correction(d resource.Difference) Correction {
 	return Correction{Desired: hasher{o.Key}.sum(d.Desired), Count: 1, At: o.Now}
 }
 
-// latest keeps the maxCorrections most recent ones; nil if there are none.
+// latest returns the maxCorrections most recent corrections, nil if there are none.
 func latest(all map[string]Correction) map[string]Correction {
 	if len(all) == 0 {
 		return nil
@@ -82,7 +82,7 @@ func latest(all map[string]Correction) map[string]Correction {
 	return all
 }
 
-// isContested reports whether a difference was corrected ContestedAfter times.
+// isContested reports whether PUTs corrected a difference ContestedAfter times.
 func (v *baselineView) isContested(d resource.Difference) bool {
 	last, known := v.baseline.Corrections[d.Path]
 	if !known || last.Count < ContestedAfter || v.opts.Now.Sub(last.At) > contestWindow {

@@ -11,28 +11,28 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// Switch gives values of a resource to another owner while it is on: an autoscaler, a
-// failover, an upgrade channel.
+// Switch gives values of a resource to another owner while it is on: to an autoscaler, a
+// failover or an upgrade channel.
 type Switch struct {
-	// Path leads to the switch. [*] in it is the same element as in Values. "" is a switch that
-	// is always on: Azure lets the values move in one direction only.
+	// Path leads to the switch. [*] in it is the same element as in Values. A switch without a
+	// path is always on: Azure lets the values move in one direction only.
 	Path string `yaml:"path"`
-	// Setting is the type of another resource that is the switch, if it names the resource as
-	// its target: Options.Owners has the paths that one owns.
+	// Setting is the type of a resource that turns the switch on for its target.
+	// Options.Owners has the paths that such resources own.
 	Setting string `yaml:"setting"`
-	// On are the values in which it is on, "*" any value. Off are exceptions from "*".
+	// On are the values that turn the switch on, "*" is any value. Off are exceptions from "*".
 	On  []string `yaml:"on"`
 	Off []string `yaml:"off"`
-	// Owner is set if Path is one of the owner of the resource.
+	// Owner is set if Path leads into the body of the resource's owner.
 	Owner bool `yaml:"owner"`
-	// Kind is how the values move; Values are their paths.
+	// Kind is the way in which the values move; Values are their paths.
 	Kind   SwitchKind `yaml:"kind"`
 	Values []string   `yaml:"values"`
 	Source string     `yaml:"source"`
 }
 
-// SettingOwners returns the owners, by path, of the values that settings own. by returns the
-// setting that is the switch of values, "" for none.
+// SettingOwners returns the owners of values by path, for switches that are settings. by returns
+// the name of the setting that a switch stands for, "" if there is none.
 func (f Facts) SettingOwners(by func(Switch) string) map[string]string {
 	owners := map[string]string{}
 	for _, sw := range f.Switches {
@@ -48,7 +48,7 @@ func (f Facts) SettingOwners(by func(Switch) string) map[string]string {
 	return owners
 }
 
-// SwitchKind is how the owner of values moves them.
+// SwitchKind is the way in which an owner moves its values.
 type SwitchKind string
 
 // The kinds of switches.
@@ -61,20 +61,20 @@ const (
 	SwitchSwaps SwitchKind = "swaps"
 )
 
-// Owned is a value that the manifest states and a PUT leaves as Azure shows it.
+// Owned is a value of the manifest that a PUT leaves as Azure shows it.
 type Owned struct {
 	Path string
 	// By names its owner: a switch, reconcile.initial, or a resource.
 	By string
-	// Kind is how the owner moves it; only OwnedIn sets it.
+	// Kind is the way in which the owner moves it. Only OwnedIn sets it.
 	Kind SwitchKind
-	// Held is set if the owner let go of the value, and a user has to decide.
+	// Held is set if the switch is off now: a user has to decide.
 	Held bool
-	// Desired and Observed are the values, shown.
+	// Desired and Observed are the values as messages show them.
 	Desired, Observed string
 }
 
-// String returns the path with its owner.
+// String returns the path and its owner, for a message.
 func (o Owned) String() string {
 	if o.Held {
 		return fmt.Sprintf("%s %s -> %s belonged to %s, which is off now", o.Path, o.Observed, o.Desired, o.By)
@@ -82,8 +82,7 @@ func (o Owned) String() string {
 	return fmt.Sprintf("%s belongs to %s", o.Path, o.By)
 }
 
-// OwnedTexts returns the values of other owners with their owners, at most
-// resource.MaxDifferences.
+// OwnedTexts returns the paths of values with their owners, at most resource.MaxDifferences.
 func (r Result) OwnedTexts() []string {
 	var texts []string
 	for _, owned := range r.Owned[:min(len(r.Owned), resource.MaxDifferences)] {
@@ -92,16 +91,17 @@ func (r Result) OwnedTexts() []string {
 	return texts
 }
 
-// ownedValue is a value of the manifest that another owner moves, or moved.
+// ownedValue is a value of the manifest with another owner, or with one in the past. In its
+// sides, value is the manifest's, and desired is Azure's.
 type ownedValue struct {
 	sides
 	text, by string
 	kind     SwitchKind
 	// group is the same for the values that move together.
 	group string
-	// on is set while the owner moves it, switching if a PUT changes the switch, switchStated if
-	// the manifest states the switch.
-	on, switching, switchStated bool
+	// on is set while the switch is on, switching if a PUT changes the switch, ownSwitch if
+	// the manifest has the switch.
+	on, switching, ownSwitch bool
 }
 
 // initialOwner is the owner of the values of Options.Initial.
@@ -110,10 +110,10 @@ const initialOwner = "reconcile.initial"
 // ownerAzure is the owner of the values of a switch without a path.
 const ownerAzure = "Azure"
 
-// WithOwned returns the options in which the values of other owners are ignored: they are no
-// difference, and a PUT carries them as Azure shows them. A creation has none. owner is the body
-// of the owner; if it is nil, its switches count as on. A value whose owner let go of it is
-// ignored by a correction alone (Hold).
+// WithOwned returns options that ignore the values of other owners: they are no difference, and
+// a PUT carries them as Azure shows them. A creation ignores none. owner is the body of the
+// resource's owner; without it, its switches count as on. If a switch was turned off outside
+// the manifest, only a correction (Hold) ignores its values.
 func (o Options) WithOwned(desired, observed, owner map[string]any) Options {
 	o.ownerBody, o.Owned = owner, nil
 	if observed == nil {
@@ -141,9 +141,9 @@ func (o Options) WithOwned(desired, observed, owner map[string]any) Options {
 	return o
 }
 
-// changedGroups returns the groups of values that the manifest changed since they were sent or
-// found. Without a record, as for an adopted resource, it changed none but those that the
-// last applied body did not state.
+// changedGroups returns the groups of values that the manifest changed since the baseline. A
+// value without a hash in the baseline (adoption) counts as unchanged, unless the last applied
+// body lacked it.
 func (o Options) changedGroups(values []ownedValue) map[string]bool {
 	applied, changed := o.Baseline.Applied.decode(), map[string]bool{}
 	for _, v := range values {
@@ -155,8 +155,8 @@ func (o Options) changedGroups(values []ownedValue) map[string]bool {
 	return changed
 }
 
-// owned returns a value as one of another owner, and reports whether a PUT leaves it alone.
-// changed is set if the manifest changed it.
+// owned describes a value for messages, and reports whether a PUT leaves it as Azure shows it.
+// changed is set if the manifest changed a value of its group.
 func (o Options) owned(s *subject, v ownedValue, changed bool) (Owned, bool) {
 	owned := Owned{Path: v.text, By: v.by}
 	switch {
@@ -166,10 +166,10 @@ func (o Options) owned(s *subject, v ownedValue, changed bool) (Owned, bool) {
 		return owned, !changed || v.switching
 	}
 	owned.By, owned.Held = o.Baseline.Owners[v.text], true
-	return owned, o.Hold && owned.By != "" && !v.switchStated && !changed && s.differs(v.sides)
+	return owned, o.Hold && owned.By != "" && !v.ownSwitch && !changed && s.differs(v.sides)
 }
 
-// ownedPaths returns the paths of the values that a PUT carries for their owners.
+// ownedPaths returns the paths of Owned.
 func (o Options) ownedPaths() []resource.Path {
 	texts := make([]string, len(o.Owned))
 	for i, owned := range o.Owned {
@@ -178,8 +178,8 @@ func (o Options) ownedPaths() []resource.Path {
 	return resource.ParsePaths(texts)
 }
 
-// differs reports whether a value of the manifest differs from Azure's. In sides, value is the
-// manifest's.
+// differs reports whether a value of the manifest differs from Azure's: of.value from
+// of.desired.
 func (s *subject) differs(of sides) bool {
 	probe := &walker{subject: s, probe: true}
 	p := cursorAt(of.path, of.value).in(s)
@@ -188,7 +188,7 @@ func (s *subject) differs(of sides) bool {
 	return len(probe.found) > 0
 }
 
-// Differs reports whether desired states a value at a pattern that observed does not have.
+// Differs reports whether desired has a value at a pattern that differs from observed's.
 func Differs(desired, observed map[string]any, pattern string) bool {
 	s, differs := &subject{}, false
 	for _, path := range resource.ParsePaths([]string{pattern}) {
@@ -201,8 +201,8 @@ func (o Options) hashOwned(v ownedValue) string {
 	return hasher{o.Key}.cursor(cursorAt(v.path, v.value))
 }
 
-// ownedValues returns the values of desired that have another owner, or had one, each once, with
-// the first of its owners.
+// ownedValues returns the values of desired with another owner, now or in the baseline. Each
+// comes once, with the first of its owners.
 func (o Options) ownedValues(desired, observed map[string]any) []ownedValue {
 	var found []ownedValue
 	s, seen, enforced := o.subject(observed), map[pathHash]bool{}, resource.ParsePaths(o.Enforce)
@@ -241,7 +241,7 @@ func (o Options) ownedValues(desired, observed map[string]any) []ownedValue {
 	return found
 }
 
-// setSwitch reads the state of the switch of a value that was found at a pattern.
+// setSwitch sets the owner of a value, found at a pattern, and the state of its switch.
 func (o Options) setSwitch(v *ownedValue, sw Switch, pattern resource.Path, desired, observed map[string]any) {
 	v.kind = sw.Kind
 	at, err := resource.ParsePath(sw.Path)
@@ -258,14 +258,14 @@ func (o Options) setSwitch(v *ownedValue, sw Switch, pattern resource.Path, desi
 		v.on, v.by = sw.isOn(value) || o.ownerBody == nil, v.by+" of the owner"
 		return
 	}
-	own, stated := at.Get(desired)
+	own, found := at.Get(desired)
 	shown, _ := at.Get(observed)
-	v.switchStated = stated && own != nil
+	v.ownSwitch = found && own != nil
 	v.on = sw.isOn(own) || sw.isOn(shown)
-	v.switching = v.switchStated && sw.isOn(own) != sw.isOn(shown)
+	v.switching = v.ownSwitch && sw.isOn(own) != sw.isOn(shown)
 }
 
-// isOn reports whether a switch with a value is on.
+// isOn reports whether a value turns the switch on.
 func (sw Switch) isOn(value any) bool {
 	if value == nil {
 		return false
@@ -275,8 +275,8 @@ func (sw Switch) isOn(value any) bool {
 	return slices.ContainsFunc(sw.On, is) && !slices.ContainsFunc(sw.Off, is)
 }
 
-// bindItems replaces [*] in the path of a switch by the elements at which the pattern of a value
-// was found.
+// bindItems returns the path of a switch with each [*] replaced by the element of found, the
+// path at which the pattern of a value matched.
 func bindItems(at, pattern, found resource.Path) resource.Path {
 	bound := append(resource.Path(nil), at...)
 	for i := range min(len(at), len(pattern), len(found)) {
@@ -288,8 +288,8 @@ func bindItems(at, pattern, found resource.Path) resource.Path {
 	return bound
 }
 
-// expand calls found for each value of the manifest at a pattern. In sides, value is the
-// manifest's, and desired the counterpart that Azure shows.
+// expand calls found for each value of the manifest (of.value) at a pattern, with Azure's value
+// there (of.desired).
 func (s *subject) expand(of sides, pattern resource.Path, found func(sides)) {
 	if len(pattern) == 0 {
 		if of.isStated = of.isStated && of.desired != nil; of.value != nil {
@@ -305,8 +305,8 @@ func (s *subject) expand(of sides, pattern resource.Path, found func(sides)) {
 	}
 }
 
-// isLess reports whether a number or a version is lower than another one: 1.29 is lower than
-// 1.29.4 and than 1.30. Other values are not.
+// isLess reports whether a number or version is lower than another: 1.29 is lower than 1.29.4
+// and than 1.30. For other values it returns false.
 func isLess(a, b any) bool {
 	x, okX := versionOf(a)
 	y, okY := versionOf(b)
@@ -321,7 +321,7 @@ func isLess(a, b any) bool {
 	return len(x) < len(y)
 }
 
-// versionOf returns the numbers of a number or of a version.
+// versionOf returns the parts of a version, or a number as the only part.
 func versionOf(value any) ([]float64, bool) {
 	switch value := value.(type) {
 	case json.Number:
@@ -343,9 +343,9 @@ func versionOf(value any) ([]float64, bool) {
 	return nil, false
 }
 
-// noteOwned records in a new baseline which values have another owner, and the hashes of those
-// that the manifest states. A value that the manifest changed and that was not sent yet
-// keeps its hash.
+// noteOwned records the owners of values in a new baseline, with hashes of the manifest's
+// values. If the manifest changed a value and no PUT sent it yet, its old hash stays, so that
+// the change still counts (changedGroups).
 func (b *Baseline) noteOwned(desired, observed map[string]any, reasons map[string]resource.Difference, opts Options) {
 	before, s := opts.Baseline, opts.subject(observed)
 	b.Initial, b.Owners = nil, nil
@@ -354,7 +354,7 @@ func (b *Baseline) noteOwned(desired, observed map[string]any, reasons map[strin
 		switch {
 		case v.on:
 			by = v.by
-		case !known || v.switchStated || !s.differs(v.sides):
+		case !known || v.ownSwitch || !s.differs(v.sides):
 			continue
 		}
 		hash := opts.hashOwned(v)

@@ -7,9 +7,9 @@ import (
 	"github.com/armature-io/armature/types"
 )
 
-// OwnedIn returns the values that a body states and another owner moves, by the switches in
-// the body itself and in that of the owner. A nil owner counts as one with all its switches
-// on. Values that move in one direction without a switch are not among them.
+// OwnedIn returns the values of a body that another owner moves, by the switches in the body
+// and in the body of its owner. If owner is nil, its switches count as on. Values of switches
+// without a path are left out.
 func (o Options) OwnedIn(body, owner map[string]any) []Owned {
 	var found []Owned
 	for _, v := range o.ownedIn(body, owner) {
@@ -23,9 +23,8 @@ func (o Options) ownedIn(body, owner map[string]any) []ownedValue {
 	return slices.DeleteFunc(o.ownedValues(body, body), func(v ownedValue) bool { return !v.on || v.by == ownerAzure })
 }
 
-// WithoutOwned returns a body for a manifest without the values of OwnedIn, and these values.
-// It keeps those that a creation needs: what the published shape requires, and the values of
-// a swap. body is not modified.
+// WithoutOwned returns a copy of a body without the values of OwnedIn, and these values. Values
+// that a creation needs stay: required ones, and those of a swap.
 func (o Options) WithoutOwned(body, owner map[string]any) (map[string]any, []Owned) {
 	var left []Owned
 	shape := types.Lookup(o.Type, o.APIVersion)

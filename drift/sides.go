@@ -7,21 +7,20 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// sides is one value of a body that Azure shows or that a PUT sends, and the value of the
-// manifest at the same path.
+// sides is a value of a body, of a read or of a PUT, and the manifest's value at the same path.
 type sides struct {
 	path           resource.Path
 	value, desired any
-	// isStated is set if desired has the value, also as null.
+	// isStated is set if the manifest has the value, also as null.
 	isStated bool
-	// at and own are the indexes of an item in the lists of body and desired, own is -1 for
-	// an item that desired lacks. keyed is set if a key identifies the items of both lists.
+	// at and own are the indexes of an item in the lists of body and manifest; own is -1 if the
+	// manifest lacks the item. keyed is set if a key identifies the items of both lists.
 	at, own int
 	keyed   bool
 }
 
-// inside returns the members of an object of the body by name, or the items of a list in
-// order. Members may be removed and items replaced on the way.
+// inside yields the members of an object of the body by name, or the items of a list in order.
+// The caller may remove members and replace items on the way.
 func (s *subject) inside(of sides) iter.Seq[sides] {
 	return func(yield func(sides) bool) {
 		switch body := of.value.(type) {
@@ -49,5 +48,5 @@ func (s *subject) inside(of sides) iter.Seq[sides] {
 	}
 }
 
-// name returns the name of a member of an object of the body.
+// name returns the name of a member of an object.
 func (s sides) name() string { return s.path[len(s.path)-1].Name }

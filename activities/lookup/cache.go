@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// cache keeps responses for a while; callers that ask at once share one request.
+// cache keeps responses for maxAge. Callers that ask at the same time share one request.
 type cache[T any] struct {
 	maxAge   time.Duration
 	now      func() time.Time
@@ -29,8 +29,9 @@ func newCache[T any](maxAge time.Duration, now func() time.Time) *cache[T] {
 	return &cache[T]{maxAge: maxAge, now: now, known: map[string]cached[T]{}}
 }
 
-// get returns the value of a key. load requests it within Timeout; what names it in errors.
-func (c *cache[T]) get(ctx context.Context, key, what string, load func(context.Context) (T, error)) (T, error) {
+// get returns the value of a key; load requests it within Timeout, even if the first caller leaves.
+// Errors have name.
+func (c *cache[T]) get(ctx context.Context, key, name string, load func(context.Context) (T, error)) (T, error) {
 	if value, ok := c.fresh(key); ok {
 		return value, nil
 	}
@@ -49,7 +50,7 @@ func (c *cache[T]) get(ctx context.Context, key, what string, load func(context.
 		return value, result.Err
 	case <-ctx.Done():
 		var none T
-		return none, fmt.Errorf("read %s: %w", what, ctx.Err())
+		return none, fmt.Errorf("read %s: %w", name, ctx.Err())
 	}
 }
 
@@ -60,7 +61,7 @@ func (c *cache[T]) fresh(key string) (T, bool) {
 	return found.value, ok && c.now().Sub(found.at) < c.maxAge
 }
 
-// put adds a value and removes expired ones: a list may take some 100 KB.
+// put adds a value and removes expired ones, because a list may take some 100 KB.
 func (c *cache[T]) put(key string, value T) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,13 +9,13 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// maxOffersAge is how long the offers of a provider are cached: long enough for the
-// plan of a stack, and short enough that a registration counts soon.
+// maxOffersAge bounds the age of cached offers: long enough for the plan of a stack, and short
+// enough that a registration counts soon.
 const maxOffersAge = 10 * time.Minute
 
-// Offer returns what the provider of a resource's type offers of it in the
-// subscription. ok is false if the subscription is not registered for the provider, or
-// the provider does not list the type. The response is cached for some minutes.
+// Offer returns the provider's offer of a resource's type in the subscription: its locations and
+// api-versions. ok is false if the subscription is not registered for the provider, or the
+// provider does not list the type.
 func (r *Reader) Offer(ctx context.Context, id resource.ID) (offer arm.Offer, ok bool, err error) {
 	namespace, kind, _ := strings.Cut(id.Type(), "/")
 	if id.Subscription() == "" || kind == "" {

@@ -10,18 +10,18 @@ import (
 	"github.com/armature-io/armature/types"
 )
 
-// maxSettingsAge is how long the list of settings of a subscription is cached.
+// maxSettingsAge bounds the age of a cached list of settings.
 const maxSettingsAge = time.Minute
 
 // maxSettings bounds a list of settings.
 const maxSettings = 5000
 
-// Setting returns the name of an enabled resource of a type in the subscription that has
-// another resource as its target (Microsoft.Insights/autoscaleSettings), "" if there is none.
+// Setting returns the name of an enabled setting, a resource of a type like
+// Microsoft.Insights/autoscaleSettings, for a target in the same subscription; "" if there is none.
 func (r *Reader) Setting(ctx context.Context, settingType string, target resource.ID) (string, error) {
 	subscription, err := resource.ParseID("/subscriptions/" + target.Subscription())
 	if err != nil {
-		return "", nil //nolint:nilerr // a resource of no subscription has no settings
+		return "", nil //nolint:nilerr // settings are resources of a subscription
 	}
 	key := strings.ToLower(subscription.String()+" "+settingType) + " " + r.client.ConnectionName(ctx, subscription)
 	targets, err := r.settings.get(ctx, key, settingType, func(ctx context.Context) (map[string]string, error) {
