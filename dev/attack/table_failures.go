@@ -19,6 +19,6 @@ func failures() []Row {
 		held("an absence that lags behind a PUT", "activities TestGuardUnshownPut", "activities TestKnownAbsent"),
 		held("the owner of a value moves it", "drift TestOwned", "workflows TestOwnedValues", "workflows TestSwitchChanges"),
 		held("a correction beside items of others", "workflows TestForeignItems", "drift TestHoldKeepsEverything"),
-		held("a PUT deletes what no manifest names", "activities TestDeletesUnmanaged", "manifest TestDeletesUnmanaged"),
+		held("a PUT deletes what no manifest names", "activities TestDeletesUnmanaged", "starter/internal/cli TestDeletesUnmanaged"),
 	)
 }
