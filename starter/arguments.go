@@ -2,10 +2,12 @@ package starter
 
 import (
 	"bufio"
+	"context"
 	"strings"
 
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/project"
 	"github.com/spf13/cobra"
 )
 
@@ -17,6 +19,59 @@ func (a *app) addSelection(c *cobra.Command, s *backend.Selection, all string) {
 	c.ValidArgsFunction = a.completeNames
 	a.completeFlag(c, "selector", a.completeLabels)
 }
+
+// addTargets adds the flags that choose managed resources besides names and IDs: those of
+// addSelection, and manifests. It reads both, and the arguments, before the command runs.
+func (a *app) addTargets(c *cobra.Command, s *backend.Selection, all string) {
+	var from project.Flags
+	from.Add(c)
+	a.addSelection(c, s, all)
+	c.PreRunE = func(c *cobra.Command, args []string) error {
+		s.Names = args
+		if len(from.Files) == 0 {
+			return from.Check()
+		}
+		return backend.WithExitCode(a.selectManifests(c.Context(), &from, s))
+	}
+}
+
+// selectManifests chooses the managed resources of manifests, and notes the others.
+func (a *app) selectManifests(ctx context.Context, from *project.Flags, s *backend.Selection) error {
+	if !s.IsEmpty() {
+		return errFilesAndTargets()
+	}
+	loader := a.loader()
+	loader.HasKey = nil // no spec is sent
+	set, err := from.Load(ctx, loader)
+	if err != nil {
+		return err
+	}
+	b, err := a.connection(ctx)
+	if err != nil {
+		return err
+	}
+	managed, unmanaged, err := backend.SplitManaged(ctx, b, recordsOf(set.Resources))
+	if err != nil {
+		return err
+	}
+	if len(managed) == 0 {
+		return cli.Failed("none of the %s is managed; `armature apply` adds them", cli.CountOf(len(set.Resources), "resource of the manifests", "resources of the manifests"))
+	}
+	for _, r := range managed {
+		s.Names = append(s.Names, r.ID.String())
+	}
+	if len(unmanaged) > 0 {
+		names := make([]string, len(unmanaged))
+		for i, r := range unmanaged {
+			names[i] = cli.KindAndName(r.ID)
+		}
+		a.note("%s not managed and left out: %s", cli.CountAre(len(unmanaged), "resource"), cli.Cut(strings.Join(names, ", "), maxUnmanagedShown))
+	}
+	return nil
+}
+
+// maxUnmanagedShown bounds the characters of the list of unmanaged resources.
+const maxUnmanagedShown = 300
 
 // addReason adds --reason of a command that changes something: free text, so a shell offers
 // nothing, no files either.
@@ -31,7 +86,7 @@ func checkTargets(s backend.Selection) error {
 		return err
 	}
 	if s.IsEmpty() {
-		return cli.BadInput("name the resources, or choose them with -l key=value or --all; `armature get` lists them")
+		return cli.BadInput("name the resources, or choose them with -l key=value, -f PATH or --all; `armature get` lists them")
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func (a *app) describeCommand() *cobra.Command {
 		how     display
 	)
 	c := &cobra.Command{
-		Use:        "describe NAME|ID... | -l SELECTOR",
+		Use:        "describe NAME|ID... | -l SELECTOR | -f PATH...",
 		SuggestFor: []string{"show", "status"},
 		Short:      "Show the status of resources in detail",
 		Long: `describe shows the condition, what the resource waits for and since when, the next
@@ -27,8 +27,7 @@ shows now, with secrets masked, of up to 50 resources and without --watch.
 
 ` + cli.ExitHelp,
 		Example: "  armature describe adx/telemetry\n  armature describe adx --watch\n  armature describe -l stack=prod -o yaml",
-		RunE: func(c *cobra.Command, args []string) error {
-			targets.Names = args
+		RunE: func(c *cobra.Command, _ []string) error {
 			if err := checkTargets(targets.Selection); err != nil {
 				return err
 			}
@@ -49,7 +48,7 @@ shows now, with secrets masked, of up to 50 resources and without --watch.
 			})
 		},
 	}
-	a.addSelection(c, &targets.Selection, "every managed resource")
+	a.addTargets(c, &targets.Selection, "every managed resource")
 	a.addDisplay(c, &how)
 	return c
 }

@@ -18,7 +18,7 @@ func (a *app) driftCommand() *cobra.Command {
 		foreign bool
 	)
 	c := &cobra.Command{
-		Use:   "drift [NAME|ID... | -l SELECTOR]",
+		Use:   "drift [NAME|ID... | -l SELECTOR | -f PATH...]",
 		Short: "Show where Azure differs from the recorded specs",
 		Long: `drift asks a worker to read managed resources, all of them without a name or
 selector, and to compare each with the spec that Temporal records: what a pass would
@@ -34,13 +34,14 @@ of Armature: an added identity, an opened firewall, a local user. They are not c
 
 ` + driftExitHelp,
 		Example: "  armature drift\n  armature drift -l stack=prod -o wide\n  armature drift adx/telemetry -o json",
-		RunE: func(c *cobra.Command, args []string) error {
-			targets.Names = args
+		RunE: func(c *cobra.Command, _ []string) error {
 			return withPlanExitCode(a.drift(c.Context(), targets, output, foreign))
 		},
 	}
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return cli.Failed("%s", cli.FlagErrorText(c, err)) })
-	a.addSelection(c, &targets, "every managed resource, as without a name")
+	a.addTargets(c, &targets, "every managed resource, as without a name")
+	choose := c.PreRunE
+	c.PreRunE = func(c *cobra.Command, args []string) error { return withPlanExitCode(choose(c, args)) }
 	cli.AddFormats(c, &output, plan.Formats())
 	c.Flags().BoolVar(&foreign, "foreign", false, "also list values that no manifest contains; finding one is a difference")
 	return c

@@ -17,7 +17,7 @@ func (a *app) forgetCommand() *cobra.Command {
 		yes     bool
 	)
 	c := &cobra.Command{
-		Use:   "forget NAME|ID... | -l SELECTOR",
+		Use:   "forget NAME|ID... | -l SELECTOR | -f PATH...",
 		Short: "Stop managing resources and leave them in Azure as they are",
 		Long: `forget ends the management of resources and sends nothing to Azure, in any state: while
 a deletion is stuck, with a wrong api-version, while paused or frozen. An operation
@@ -28,9 +28,8 @@ With -l or --all it asks first (--yes answers; it is needed without a terminal).
 
 ` + cli.ExitHelp,
 		Example: "  armature forget adx --reason \"moved to another team\"\n  armature forget -l stack=old --yes",
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
 			input.By = a.by
-			targets.Names = args
 			return a.sendSelected(c.Context(), request{
 				targets: targets, ends: true,
 				confirm: func(records []backend.Record) error {
@@ -52,7 +51,7 @@ With -l or --all it asks first (--yes answers; it is needed without a terminal).
 		},
 	}
 	addReason(c, &input.Reason, "why, for the history")
-	a.addSelection(c, &targets, "every managed resource")
+	a.addTargets(c, &targets, "every managed resource")
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return c
 }

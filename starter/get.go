@@ -27,7 +27,7 @@ func (a *app) getCommand() *cobra.Command {
 		how     display
 	)
 	c := &cobra.Command{
-		Use:        "get [NAME|ID]... | -l SELECTOR",
+		Use:        "get [NAME|ID]... | -l SELECTOR | -f PATH...",
 		SuggestFor: []string{"list", "ls", "status"},
 		Short:      "List managed resources and their state",
 		Long: `get lists managed resources: all, or those chosen by name, resource ID, label
@@ -43,7 +43,7 @@ workflow of each resource, for at most 50; of more they show what the table has.
 
 ` + cli.ExitHelp,
 		Example: "  armature get\n  armature get adx adx/telemetry -o wide\n  armature get -l stack=prod,team=data -o json\n  armature get --phase Blocked,Failed --watch",
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
 			for i, p := range targets.Where.Phases {
 				if err := cli.CheckOneOf("phase", p, phases()); err != nil {
 					return err
@@ -51,7 +51,6 @@ workflow of each resource, for at most 50; of more they show what the table has.
 				known := slices.IndexFunc(phases(), func(phase string) bool { return strings.EqualFold(phase, p) })
 				targets.Where.Phases[i] = phases()[known]
 			}
-			targets.Names = args
 			if err := targets.Check(); err != nil {
 				return err
 			}
@@ -60,11 +59,11 @@ workflow of each resource, for at most 50; of more they show what the table has.
 			})
 		},
 	}
-	a.addSelection(c, &targets.Selection, "every managed resource (the default)")
+	a.addTargets(c, &targets.Selection, "every managed resource (the default)")
 	a.addDisplay(c, &how)
 	c.Flags().StringSliceVar(&targets.Where.Phases, "phase", nil, "only these phases: "+strings.Join(phases(), ", "))
 	c.Flags().StringSliceVar(&targets.Where.Reasons, "reason", nil, "only these reasons, as the list shows them")
-	c.Flags().StringVarP(&targets.Where.Group, "resource-group", "g", "", "only this resource group, as the manifests write it")
+	c.Flags().StringVarP(&targets.Where.Group, "group", "g", "", "only this resource group, as the manifests write it")
 	a.completeFlag(c, "phase", fixed(phases()...))
 	a.completeFlag(c, "reason", completeReasons)
 	return c

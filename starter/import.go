@@ -28,7 +28,7 @@ func (a *app) importCommand() *cobra.Command {
 		targets backend.Selection
 	)
 	c := &cobra.Command{
-		Use:   "import ID[@API-VERSION]... | NAME... | -l SELECTOR | --query KQL [SCOPE...]",
+		Use:   "import ID[@API-VERSION]... | NAME... | -l SELECTOR | -f PATH... | --query KQL [SCOPE...]",
 		Short: "Write manifests of existing Azure resources",
 		Long: `import has a worker read resources and writes a manifest of each: every property
 that can be set, without read-only properties and without secrets, which a comment
@@ -58,7 +58,7 @@ what differs. docs/import.md describes it.
 			return a.importResources(c.Context(), inputs, targets, how)
 		},
 	}
-	a.addSelection(c, &targets, "every managed resource")
+	a.addTargets(c, &targets, "every managed resource")
 	flags := c.Flags()
 	flags.StringVar(&how.apiVersion, "api-version", "", "api-version of IDs without one, and of what is in them where the types do not name one")
 	flags.BoolVar(&how.children, "children", false, "also import everything in them, at all levels")
@@ -74,7 +74,6 @@ what differs. docs/import.md describes it.
 
 // inputs returns the inputs for IDs and for the query; what else is named stays in targets.
 func (how *importOptions) inputs(targets *backend.Selection, args []string, isQuery bool) ([]activities.ImportResourceInput, error) {
-	targets.Names = args
 	if targets.IsEmpty() && !isQuery {
 		return nil, cli.BadInput("name what to import: a resource ID or a subscription, for managed resources a name, -l key=value or --all, or a --query")
 	}
@@ -86,7 +85,9 @@ func (how *importOptions) inputs(targets *backend.Selection, args []string, isQu
 		return nil, err
 	}
 	inputs, names, err := importer.ParseArgs(args, how.apiVersion, how.children)
-	targets.Names = names
+	if len(args) > 0 {
+		targets.Names = names // the rest are IDs
+	}
 	if err != nil || !isQuery {
 		return inputs, err
 	}

@@ -15,7 +15,7 @@ func (a *app) outputsCommand() *cobra.Command {
 	var targets backend.Selection
 	format := screen.OutputTable
 	c := &cobra.Command{
-		Use:   "outputs [NAME|ID... | -l SELECTOR]",
+		Use:   "outputs [NAME|ID... | -l SELECTOR | -f PATH...]",
 		Short: "Print the outputs that manifests declare",
 		Long: `outputs has a worker read managed resources and prints the values that their manifests
 declare under outputs: host names, endpoints, identities. Secrets are never outputs.
@@ -26,12 +26,11 @@ without a value is an error, and then nothing is printed.
 
 ` + cli.ExitHelp,
 		Example: "  armature outputs -l stack=prod\n  eval \"$(armature outputs -l stack=prod -o env)\"\n  armature outputs -l stack=prod -o github >> \"$GITHUB_OUTPUT\"",
-		RunE: func(c *cobra.Command, args []string) error {
-			targets.Names = args
+		RunE: func(c *cobra.Command, _ []string) error {
 			return a.outputs(c.Context(), targets, format)
 		},
 	}
-	a.addSelection(c, &targets, "every managed resource, as without a name")
+	a.addTargets(c, &targets, "every managed resource, as without a name")
 	c.Flags().VarP(&format, "output", "o", "output format: "+strings.Join(screen.OutputFormats(), ", "))
 	a.completeFlag(c, "output", fixed(screen.OutputFormats()...))
 	return c

@@ -32,13 +32,12 @@ func (a *app) pauseOrResume(name, update, short, long, changed, unchanged string
 		targets backend.Selection
 	)
 	c := &cobra.Command{
-		Use:     name + " NAME|ID... | -l SELECTOR",
+		Use:     name + " NAME|ID... | -l SELECTOR | -f PATH...",
 		Short:   short,
 		Long:    long + "\n\n" + cli.ExitHelp,
 		Example: "  armature " + name + " adx --reason INC-42\n  armature " + name + " -l stack=prod",
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
 			input.By = a.by
-			targets.Names = args
 			return a.sendSelected(c.Context(), request{targets: targets, send: func(ctx context.Context, b *connection, w *wait.Resource) (string, error) {
 				var result workflows.PauseResult
 				err := b.Update(ctx, w.WorkflowID, backend.Message{Name: update, Input: input, Result: &result})
@@ -50,6 +49,6 @@ func (a *app) pauseOrResume(name, update, short, long, changed, unchanged string
 		},
 	}
 	addReason(c, &input.Reason, "why, for the history")
-	a.addSelection(c, &targets, "every managed resource")
+	a.addTargets(c, &targets, "every managed resource")
 	return c
 }

@@ -24,7 +24,7 @@ func (a *app) reconcileCommand() *cobra.Command {
 		targets backend.Selection
 	)
 	c := &cobra.Command{
-		Use:        "reconcile NAME|ID... | -l SELECTOR",
+		Use:        "reconcile NAME|ID... | -l SELECTOR | -f PATH...",
 		SuggestFor: []string{"refresh", "sync"},
 		Short:      "Start a pass now instead of at the next try",
 		Long: `reconcile starts a pass now. --force skips, in that pass only, the owner check and
@@ -41,12 +41,11 @@ restore: armature why names the command.
 
 ` + cli.ExitHelp,
 		Example: "  armature reconcile adx --wait\n  armature reconcile -l stack=prod\n  armature reconcile --recreate -l stack=prod --wait\n  armature reconcile adx/telemetry --force --reason \"the cluster hangs in Updating, INC-42\"",
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
 			if how.Force && how.Reason == "" {
 				return cli.BadInput("--force needs --reason: the history records it with your name")
 			}
 			how.By = a.by
-			targets.Names = args
 			return a.reconcile(c.Context(), targets, how)
 		},
 	}
@@ -54,7 +53,7 @@ restore: armature why names the command.
 	c.Flags().BoolVar(&how.DropBaseline, "drop-baseline", false, "write again what Azure keeps different from the manifest")
 	c.Flags().BoolVar(&how.Recreate, "recreate", false, "approve to create again what was deleted outside Armature, or what Azure cannot change")
 	addReason(c, &how.Reason, "why, for the history")
-	a.addSelection(c, &targets, "every managed resource")
+	a.addTargets(c, &targets, "every managed resource")
 	c.Flags().BoolVarP(&how.yes, "yes", "y", false, "do not ask")
 	a.addSigningKey(c)
 	how.wait.add(c, "wait until that pass made the resource Ready")

@@ -1,6 +1,9 @@
 package starter
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,6 +94,62 @@ func TestTargetSuggestion(t *testing.T) {
 			}
 			if !strings.Contains(w.err.String(), tc.want) {
 				t.Errorf("%s: stderr lacks %q:\n%s", tc.reason, tc.want, w.err)
+			}
+		})
+	}
+}
+
+// TestTargetsOfManifests verifies that every command with a selection reads manifests and
+// environments, and says which resources it leaves out.
+func TestTargetsOfManifests(t *testing.T) {
+	folder := t.TempDir()
+	for file, text := range map[string]string{
+		"armature.yaml": "environments: {dev: {resource-group: other}, prod: {resource-group: rg1}}\n",
+		"adx.yaml": "type: Microsoft.Kusto/clusters@2023-08-15\nname: adx\nbody: {location: westeurope, sku: {name: Standard_E2ads_v5, tier: Standard}}\n" +
+			"---\ntype: Microsoft.Kusto/clusters/databases@2023-08-15\nname: telemetry\nowner: adx\nbody: {kind: ReadWrite, location: westeurope}\n" +
+			"---\ntype: Microsoft.Kusto/clusters/databases@2023-08-15\nname: new\nowner: adx\nbody: {kind: ReadWrite, location: westeurope}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	from := []string{"-f", folder, "--subscription", "11111111-2222-3333-4444-555555555555", "--env"}
+	for _, c := range newWorld().rootCommand().Commands() {
+		if c.Flag("selector") != nil && c.ValidArgsFunction != nil && c.Name() != "replay" && (c.Flag("filename") == nil || c.Flag("env") == nil) {
+			t.Errorf("%s has a selection and no -f and --env", c.Name())
+		}
+	}
+	cases := map[string]struct {
+		args   []string
+		out    []string
+		stderr string
+		code   int
+	}{
+		"get":                   {args: []string{"get"}, out: []string{"adx  ", "adx/telemetry"}, stderr: "1 resource is not managed and left out: kusto database adx/new"},
+		"why":                   {args: []string{"why"}, out: []string{"1 of 2 resources are Ready"}, stderr: "adx/new"},
+		"describe":              {args: []string{"describe"}, out: []string{"adx/telemetry  Microsoft.Kusto"}, stderr: "adx/new"},
+		"pause":                 {args: []string{"pause"}, out: []string{"kusto cluster adx  already paused", "kusto database adx/telemetry  already paused"}, stderr: "adx/new"},
+		"reconcile":             {args: []string{"reconcile"}, out: []string{"adx/telemetry  reconciling"}, stderr: "adx/new"},
+		"with names":            {args: []string{"get", "adx"}, stderr: "-f cannot be combined", code: cli.ExitBadInput},
+		"environment elsewhere": {args: []string{"get", "dev"}, stderr: "none of the 3 resources of the manifests is managed", code: cli.ExitFailed},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			env, args := "prod", tc.args
+			if len(args) > 1 && args[1] == "dev" {
+				env, args = "dev", args[:1]
+			}
+			w := sampleWorld(t)
+			if code := w.run(append(append(slices.Clone(args), from...), env)...); code != tc.code {
+				t.Errorf("exit code %d: %s", code, w.err.String())
+			}
+			for _, want := range tc.out {
+				if !strings.Contains(w.out.String(), want) {
+					t.Errorf("no %q in %s", want, w.out.String())
+				}
+			}
+			if !strings.Contains(w.err.String(), tc.stderr) {
+				t.Errorf("stderr is %s, want %q", w.err.String(), tc.stderr)
 			}
 		})
 	}

@@ -19,7 +19,7 @@ func (a *app) whyCommand() *cobra.Command {
 		how     display
 	)
 	c := &cobra.Command{
-		Use:   "why [NAME|ID]... | -l SELECTOR",
+		Use:   "why [NAME|ID]... | -l SELECTOR | -f PATH...",
 		Short: "Explain why resources are not Ready",
 		Long: `why follows what a resource waits for down to the root cause: since when, the next
 try, and what to do. With a label selector, or without names for every managed
@@ -35,19 +35,18 @@ count, cause (a link), waiting, text and resources.
 ` + cli.ExitHelp,
 		Example: "  armature why adx/telemetry\n  armature why -l stack=prod\n  armature why adx -o json\n  armature why --watch",
 		RunE: func(c *cobra.Command, args []string) error {
-			targets.Names = args
 			if err := targets.Check(); err != nil {
 				return err
 			}
 			return a.show(c.Context(), how, func(ctx context.Context, b *connection) (frame, error) {
 				if len(args) == 0 {
-					return a.causesFrame(ctx, b, targets.Selector, how.output)
+					return a.causesFrame(ctx, b, targets, how.output)
 				}
 				return a.chainsFrame(ctx, b, args, how.output)
 			})
 		},
 	}
-	a.addSelection(c, &targets, "every managed resource (the default)")
+	a.addTargets(c, &targets, "every managed resource (the default)")
 	a.addDisplay(c, &how)
 	return c
 }
@@ -89,9 +88,9 @@ func checkApplied(chains []why.Chain) error {
 	return nil
 }
 
-// causesFrame returns the root causes of the resources that a selector chooses.
-func (a *app) causesFrame(ctx context.Context, b *connection, selector string, output cli.Format) (frame, error) {
-	report, err := why.New(b, a.taskQueue, a.now()).Causes(ctx, selector)
+// causesFrame returns the root causes of the resources that labels or manifests choose.
+func (a *app) causesFrame(ctx context.Context, b *connection, targets backend.Selection, output cli.Format) (frame, error) {
+	report, err := why.New(b, a.taskQueue, a.now()).Causes(ctx, targets)
 	if err != nil {
 		return frame{}, err
 	}
@@ -104,7 +103,7 @@ func (a *app) causesFrame(ctx context.Context, b *connection, selector string, o
 			}
 			return output.Write(a.out, map[string]any{"causes": causes, "ready": report.Ready, "total": report.Total})
 		}
-		a.printCauses(report, selector, output == cli.FormatWide)
+		a.printCauses(report, targets.Selector, output == cli.FormatWide)
 		return nil
 	}}, nil
 }

@@ -33,7 +33,7 @@ func (g ground) lists() {
 	g.Until(30*time.Second, "all are listed", func() (bool, string) {
 		meter.Reset()
 		begun := time.Now()
-		list := g.MustCLI("get", "--resource-group", "listed").Out
+		list := g.MustCLI("get", "--group", "listed").Out
 		rows := strings.Count(list, "\n") - 1
 		g.T.Logf("get of %d resources: %.2f s", rows, time.Since(begun).Seconds())
 		return rows >= count, fmt.Sprintf("%d rows", rows)

@@ -3,6 +3,7 @@ package backend
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 )
 
@@ -54,6 +55,27 @@ func (t *Chosen) Listed(ctx context.Context, reader Reader, details, watch bool)
 // IsOver reports whether every named resource is gone.
 func (t *Chosen) IsOver(views []View) bool {
 	return len(t.Names) > 0 && !slices.ContainsFunc(views, func(v View) bool { return !v.Unmanaged })
+}
+
+// SplitManaged returns the records that a running workflow manages, and the others.
+func SplitManaged(ctx context.Context, reader Reader, records []Record) (managed, unmanaged []Record, err error) {
+	found := make([]bool, len(records))
+	err = ForEach(ctx, len(records), MaxParallel, func(ctx context.Context, i int) error {
+		r, err := reader.Record(ctx, records[i].WorkflowID)
+		if errors.Is(err, ErrNotManaged) {
+			return nil
+		}
+		found[i] = r.Running
+		return err
+	})
+	for i, r := range records {
+		if found[i] {
+			managed = append(managed, r)
+		} else {
+			unmanaged = append(unmanaged, r)
+		}
+	}
+	return managed, unmanaged, err
 }
 
 // Unserved returns the task queues of listed views for which served reports false, sorted.

@@ -55,10 +55,9 @@ func (r Report) Key() string {
 	return key
 }
 
-// Causes groups the managed resources with the labels of a selector ("" = all) that
-// are not Ready by root cause.
-func (e *Engine) Causes(ctx context.Context, selector string) (Report, error) {
-	records, err := backend.Running(ctx, e.reader, selector)
+// Causes groups the chosen managed resources that are not Ready by root cause.
+func (e *Engine) Causes(ctx context.Context, chosen backend.Selection) (Report, error) {
+	records, err := backend.Targets(ctx, e.reader, chosen)
 	if err != nil {
 		return Report{}, err
 	}
@@ -66,7 +65,7 @@ func (e *Engine) Causes(ctx context.Context, selector string) (Report, error) {
 		return Report{}, err
 	}
 	e.graph = graphOf(records)
-	if selector != "" && slices.ContainsFunc(records, e.waitsForUnlisted) {
+	if isPart := chosen.Selector != "" || len(chosen.Names) > 0; isPart && slices.ContainsFunc(records, e.waitsForUnlisted) {
 		if err := e.load(ctx); err != nil {
 			return Report{}, err
 		}
