@@ -11,14 +11,14 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// target returns the target of a spec with the parts that it states something of.
+// target returns the target of a spec, with the parts of which its body has a value.
 func (m *requestMaker) target(desired resource.Desired) resource.Target {
 	target := desired.Target()
 	target.Parts = m.statedParts(desired)
 	return target
 }
 
-// statedParts returns the paths of the parts (drift.Part) that a spec states something of.
+// statedParts returns the paths of the parts (drift.Part) of which the body of a spec has a value.
 func (m *requestMaker) statedParts(desired resource.Desired) []string {
 	facts := m.registry.Facts(desired.ID.Type()).Comparison
 	if len(facts.Parts) == 0 {
@@ -35,10 +35,9 @@ func (m *requestMaker) statedParts(desired resource.Desired) []string {
 	return paths
 }
 
-// complete adds to the body of a GET the parts of the target that other requests return, and
-// returns the paths of those that it added. A part whose request is refused is left out: a
-// worker may lack the right to list secrets, and a read-only lock refuses each action. The
-// error is transient.
+// complete adds the parts of the target to the body of a GET, and returns their paths. It leaves
+// out a part whose request Azure refuses: a worker may lack the right to list secrets, and a
+// read-only lock refuses each action. The error is transient.
 func (m *requestMaker) complete(ctx context.Context, target resource.Target, body map[string]any) (completed []string, err error) {
 	if len(target.Parts) == 0 {
 		return nil, nil

@@ -6,9 +6,9 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// hold returns the differences that a correction may write, and adds to the result those
-// that wait for a user. A list of which it cannot keep an item waits as a whole; if the path of
-// a setting cannot be written as a text, everything waits.
+// hold returns the differences that a correction may write, and adds to the result the ones that
+// wait for a user. A list waits as a whole if a PUT cannot keep an item of it. Everything waits
+// if the path of a setting cannot be written as a text: a body without it would remove it.
 func (result *Result) hold(found []difference, desired, observed map[string]any, opts Options) []difference {
 	if !opts.Hold || len(found) == 0 {
 		return found
@@ -39,8 +39,8 @@ func (result *Result) hold(found []difference, desired, observed map[string]any,
 	})
 }
 
-// holding returns the options in which items of others stay in lists whose items have a key,
-// unless Azure refused such a mixture, and nothing else is held.
+// holding returns options without Hold that keep items of others in lists whose items have a key,
+// unless Azure refused such a mixture.
 func (o Options) holding() Options {
 	refused := o.Baseline.Mixture != "" && o.Baseline.Mixture == o.Baseline.Body
 	o.keepItems, o.Hold = o.Hold && o.KeepOthers && !refused, false
@@ -54,9 +54,8 @@ func (b Baseline) WithRefusedMixture() Baseline {
 	return b
 }
 
-// carrying returns the options of a body that has, at the ignored paths, also the settings
-// that a correction leaves to a user; carried are the paths of all values that the body has as
-// Azure shows them although the manifest states them.
+// carrying returns options for a body that also ignores the settings that wait for a user. carried
+// are the paths of all values of the manifest that the body has as Azure shows them.
 func (o Options) carrying(desired, observed map[string]any) (_ Options, carried []resource.Path) {
 	carried = o.ownedPaths()
 	if !o.Hold || observed == nil {
@@ -68,8 +67,8 @@ func (o Options) carrying(desired, observed map[string]any) (_ Options, carried 
 	return o, append(carried, resource.ParsePaths(held)...)
 }
 
-// heldPart returns the part of a body that a correction sends as Azure shows it, so that a
-// value at a path stays: the value, or the list around it if its items have no key.
+// heldPart returns the path of the part that a correction sends as Azure shows it, so that the
+// value at path stays: the value itself, or the list around it if its items have no key.
 func heldPart(path resource.Path, keyed bool) resource.Path {
 	for i, step := range path {
 		if step.Name == "" && (!keyed || step.Key == "" || i == len(path)-1) {

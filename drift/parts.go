@@ -11,8 +11,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// Part is a part of a resource that its GET hides although other requests return it. A read of
-// the resource is completed with it; otherwise the part is unverified.
+// Part is a part of a resource that its GET hides and other requests return. Reads of the resource
+// are completed with it; if that fails, the part is unverified.
 type Part struct {
 	// Path leads to the part, through properties only.
 	Path string `yaml:"path"`
@@ -20,11 +20,11 @@ type Part struct {
 	// Action the action of the child that returns it, "" for its GET.
 	Child  string `yaml:"child"`
 	Action string `yaml:"action"`
-	// Value is set if the part is a list of items with a name, although the child has an object
-	// by these names: it is the member of an item with the value.
+	// Value is set if the part is a list of items with a name, and the child has an object with
+	// these names instead. It is the member of an item that has the value.
 	Value string `yaml:"value"`
-	// Whole is set if a PUT that states the part replaces all of it. Of other parts, a PUT
-	// changes the members that it states.
+	// Whole is set if a PUT with the part replaces all of it. In other parts, a PUT changes only
+	// the members that it has.
 	Whole bool `yaml:"whole"`
 	// Plain are patterns of path.Match for names of items, ignoring case, whose values an import
 	// writes. Values of others may be secrets, whatever their names are.
@@ -32,7 +32,7 @@ type Part struct {
 	Source string   `yaml:"source"`
 }
 
-// StatedParts returns the parts that a body states something of.
+// StatedParts returns the parts of which a body has a value.
 func (f Facts) StatedParts(body map[string]any) []Part {
 	parts := newParts(f.Parts, nil)
 	var stated []Part
@@ -45,7 +45,7 @@ func (f Facts) StatedParts(body map[string]any) []Part {
 	return stated
 }
 
-// Complete sets the part of a body to the properties of its child.
+// Complete sets the part in a body to the properties of its child.
 func (p Part) Complete(body, properties map[string]any) {
 	for _, path := range resource.ParsePaths([]string{p.Path}) {
 		if path.Set(body, properties); p.Value != "" {
@@ -149,7 +149,7 @@ func newParts(facts []Part, completed []string) partList {
 	return found
 }
 
-// of returns the innermost part that a path is in, or nil.
+// of returns the innermost part around a path, or nil.
 func (p partList) of(path resource.Path) *partAt {
 	var found *partAt
 	for i, part := range p {
@@ -160,7 +160,7 @@ func (p partList) of(path resource.Path) *partAt {
 	return found
 }
 
-// around reports whether there is a part below a path.
+// around reports whether a part is below a path.
 func (p partList) around(path resource.Path) bool {
 	return slices.ContainsFunc(p, func(part partAt) bool { return len(part.path) > len(path) && isBelow(part.path, path) })
 }
@@ -172,7 +172,7 @@ func isBelow(path, other resource.Path) bool {
 	})
 }
 
-// states reports whether a value has something that is in no part below its path.
+// states reports whether a value has anything outside of the parts below its path.
 func (p partList) states(path resource.Path, value any) bool {
 	members, isObject := value.(map[string]any)
 	if !isObject || isMarker(value) || !p.around(path) {
@@ -196,15 +196,15 @@ func (p partList) unverified(path resource.Path) bool {
 	return part != nil && !part.verified
 }
 
-// keepOmitted reports whether a PUT that omits a value leaves it as it is: it is a member of
-// a part that a PUT does not replace.
+// keepOmitted reports whether Azure keeps a value that a PUT omits: it is a member of a part that a
+// PUT does not replace.
 func (p partList) keepOmitted(path resource.Path) bool {
 	part := p.of(path)
 	return part != nil && !part.whole && len(path) == len(part.path)+1
 }
 
-// removeUnverified removes from the body of a correction what is in an unverified part: Azure
-// may hold more than the manifest states.
+// removeUnverified removes the unverified parts from the body of a correction: Azure may have more
+// values there than the manifest.
 func (p partList) removeUnverified(path resource.Path, body map[string]any) {
 	for name, value := range body {
 		below := path.With(resource.Step{Name: name})
@@ -228,8 +228,8 @@ func withoutUnverified(body map[string]any, opts Options) {
 	}
 }
 
-// unverifiable returns the paths of the values that no request shows, without secrets and
-// without what only a creation uses: users know of these that they are not compared.
+// unverifiable returns the paths of the values that no request shows. It leaves out secrets and the
+// values for a creation, because users know that these are not compared.
 func unverifiable(found []difference) (paths []string) {
 	for _, d := range found {
 		if d.hidden && (d.rule == hiddenWriteOnly || d.rule == hiddenUnverified) {
