@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
-	"fmt"
 	"iter"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/armature-io/armature/resource"
@@ -18,20 +18,28 @@ type pathHash [6]byte
 
 // hashPath returns the hash of a path, which is equal for all spellings of it.
 func hashPath(path resource.Path) pathHash {
-	var b strings.Builder
+	sum := sha256.Sum256(appendPath(make([]byte, 0, 256), path, false))
+	return pathHash(sum[:6])
+}
+
+// appendPath appends the normal form of a path to a text, with or without the positions of items
+// that have no key.
+func appendPath(text []byte, path resource.Path, placeless bool) []byte {
 	for _, step := range path {
 		switch {
 		case step.Key != "":
-			b.WriteString("[" + strings.ToLower(step.Key) + "=" + resource.NormalKey(step.Key, step.Value))
+			text = append(append(append(text, '['), strings.ToLower(step.Key)...), '=')
+			text = append(text, resource.NormalKey(step.Key, step.Value)...)
+		case step.IsIndex && placeless:
+			text = append(text, '.')
 		case step.IsIndex:
-			fmt.Fprintf(&b, "[%d", step.Index)
+			text = strconv.AppendInt(append(text, '['), int64(step.Index), 10)
 		default:
-			b.WriteString("." + strings.ToLower(step.Name))
+			text = append(append(text, '.'), strings.ToLower(step.Name)...)
 		}
-		b.WriteByte(0)
+		text = append(text, 0)
 	}
-	sum := sha256.Sum256([]byte(b.String()))
-	return pathHash(sum[:6])
+	return text
 }
 
 // placeholderHash is the hash of a secret at a path, whose value a GET does not show.
@@ -40,13 +48,10 @@ func placeholderHash(path resource.Path) pathHash { return hashValue(path, " sec
 // hashValue returns the hash of a path with a value. An item without a key has no place of
 // its own: the same value in another item of its list has the same hash.
 func hashValue(path resource.Path, value string) pathHash {
-	at := path.With(resource.Step{Name: "=" + value})
-	for i, step := range at {
-		if step.IsIndex {
-			at[i] = resource.Step{Any: true}
-		}
-	}
-	return hashPath(at)
+	text := appendPath(make([]byte, 0, 256), path, true)
+	text = append(append(append(text, ".="...), strings.ToLower(value)...), 0)
+	sum := sha256.Sum256(text)
+	return pathHash(sum[:6])
 }
 
 // PathSet is a set of paths: their sorted 6-byte hashes, in base64.
