@@ -177,6 +177,7 @@ func (p *planning) compare(ctx, requests context.Context) (PlanResourceResult, e
 	} else {
 		verdict = p.comparer.decide(checks, in, request).Verdict
 		options := request.Comparison()
+		options.Answer = in.Observed
 		found := drift.Compare(request.Object.Desired, request.Object.Observed, options)
 		p.findings, p.ignored = findingsOf(request.Object, found, options), options.Ignore
 	}

@@ -111,6 +111,7 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 // remember renews the baseline, and returns the comparison with the new one.
 func (a *Activities) remember(ctx context.Context, in PostCheckInput, request extensionhost.Request, result *PostCheckResult) drift.Result {
 	options := request.Comparison()
+	options.Answer = in.Observed
 	found := drift.Compare(request.Object.Desired, request.Object.Observed, options)
 	if a.renewBaseline(in, request, found, result.Verdict.Stops(), &options) {
 		a.newer.remember(ctx, in, request, &options.Baseline)

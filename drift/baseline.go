@@ -49,6 +49,11 @@ type Baseline struct {
 	// ServiceValues are hashes of the values that the service set by itself at the last
 	// PUT, with their paths. Body leaves them to the service.
 	ServiceValues PathSet `json:"serviceValues,omitempty"`
+	// Answer is the hash of Options.Answer after the last PUT, and Others are the paths of lists,
+	// of items of lists and of named members that desired did not state then: the bounds of
+	// others.go apply.
+	Answer string   `json:"answer,omitempty"`
+	Others []string `json:"others,omitempty"`
 	// Parts are the parts with which the resource was completed then (Options.Completed).
 	Parts []string `json:"parts,omitempty"`
 	// Newer are the values that only a newer api-version showed after the last PUT; nil if
@@ -120,9 +125,10 @@ func NewBaseline(desired, observed map[string]any, opts Options) Baseline {
 	if opts.Baseline.Mixture == baseline.Body {
 		baseline.Mixture = baseline.Body
 	}
-	baseline.ServiceValues, baseline.Parts = opts.Baseline.ServiceValues, opts.Baseline.Parts
+	before := opts.Baseline
+	baseline.ServiceValues, baseline.Parts, baseline.Answer, baseline.Others = before.ServiceValues, before.Parts, before.Answer, before.Others
 	if opts.Sent {
-		baseline.ServiceValues, baseline.Parts = serviceValues(desired, observed, opts), opts.Completed
+		baseline.noteOthers(desired, observed, opts)
 	}
 	if !opts.Put {
 		baseline.Newer = opts.Baseline.Newer

@@ -66,3 +66,51 @@ func BenchmarkCompare(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkForeign compares bodies of 10 and 200 KB of which the manifest states half, and looks
+// for values of others in the rest, as each pass does: after a GET with the same answer as after
+// the last PUT, and with another one.
+func BenchmarkForeign(b *testing.B) {
+	for _, leaves := range []int{500, 10000} {
+		observed, desired := large(b, leaves, "a value of some length"), large(b, leaves, "a value of some length")
+		for _, group := range desired["properties"].(map[string]any) {
+			group := group.(map[string]any)
+			delete(group, "zones")
+			delete(group, "note")
+			delete(group, "subnetId")
+			for _, item := range group["items"].([]any) {
+				delete(item.(map[string]any), "enabled")
+				delete(item.(map[string]any), "mode")
+			}
+		}
+		raw, err := json.Marshal(observed)
+		if err != nil {
+			b.Fatal(err)
+		}
+		opts := drift.Options{APIVersion: "2024-01-01", Key: []byte("k"), KeepOthers: true}
+		put := opts
+		put.Put, put.Sent, put.Answer = true, true, raw
+		opts.Baseline = drift.NewBaseline(desired, observed, put)
+		name := fmt.Sprintf("/leaves=%d/KB=%d", leaves, len(raw)/1000)
+		b.Run("compare"+name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if result := drift.Compare(desired, observed, opts); !result.InSync {
+					b.Fatal(result.Differences)
+				}
+			}
+		})
+		for reason, answer := range map[string][]byte{"unchanged": raw, "changed": append([]byte(" "), raw...)} {
+			b.Run("foreign, "+reason+name, func(b *testing.B) {
+				opts := opts
+				opts.Answer = answer
+				b.ReportAllocs()
+				for b.Loop() {
+					if found, _ := drift.Foreign(desired, observed, opts); len(found) > 0 {
+						b.Fatal(found)
+					}
+				}
+			})
+		}
+	}
+}

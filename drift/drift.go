@@ -52,6 +52,9 @@ type Options struct {
 	Kept PathSet
 	// Baseline of the last PUT.
 	Baseline Baseline
+	// Answer is the JSON of observed, nil if it is unknown. While it is the answer after the last
+	// PUT, nothing has changed.
+	Answer []byte
 	// Key keys the hashes of the baseline. Without a key, literal secrets are not
 	// part of it.
 	Key []byte

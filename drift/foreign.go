@@ -6,33 +6,66 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
+// removedText stands for a value that was removed.
+const removedText = "removed"
+
 // Foreign returns the values of observed that desired does not state and that changed since the
-// last PUT: another tool or user set them, and no manifest contains them. It also returns
-// items that were added to lists of the manifest. Values are shown as in differences, at most
-// resource.MaxDifferences; more counts the others. Before the first PUT nothing is known, and
-// nothing is foreign; so it is with a part that was not read after the PUT. A value that was
-// removed since is not found.
+// last PUT: another tool or user set or removed them, and no manifest contains them. It also
+// returns items that were added to lists of the manifest. Values are shown as in differences, at
+// most resource.MaxDifferences; more counts the others. A removed value (Baseline.Others) has
+// only its path. Before the first PUT nothing is known, and nothing is foreign; so it is with a
+// part that was not read after the PUT, and with scalars of a body that has too many.
 func Foreign(desired, observed map[string]any, opts Options) (found []resource.Difference, more int) {
-	if observed == nil || !opts.Baseline.Sent && opts.Baseline.ServiceValues == "" {
+	before := opts.Baseline
+	if observed == nil || !before.Sent && before.ServiceValues == "" {
 		return nil, 0
 	}
+	if before.Answer != "" && opts.Answer != nil && before.Answer == (hasher{opts.Key}).bytes(opts.Answer) {
+		return nil, 0
+	}
+	f := foreignFinder{opts: opts, subject: opts.sender(observed), ignored: resource.ParsePaths(opts.Ignore)}
+	for _, text := range before.Others {
+		path, err := resource.ParsePath(text)
+		if err != nil || f.leavesOut(path) || holds(desired, path) || holds(observed, path) {
+			continue
+		}
+		f.found = append(f.found, resource.Difference{Path: text, Observed: removedText})
+	}
 	others, _ := Leaves(writableOf(desired, observed, opts), desired, opts)
-	known, applied, ignored := opts.Baseline.Added.decode(), opts.Baseline.Applied.decode(), resource.ParsePaths(opts.Ignore)
-	s := opts.sender(observed)
+	known, applied, own := before.Added.decode(), before.Applied.decode(), before.ServiceValues.decode()
+	crowded := len(own) >= maxServiceValues*len(pathHash{})
 	for _, leaf := range others {
-		list, part := leaf.Path[:len(leaf.Path)-1], s.parts.of(leaf.Path)
-		switch {
-		case s.isImplied(list, leaf.Value), part != nil && (!part.verified || !slices.Contains(opts.Baseline.Parts, part.name)):
-		case leaf.Own, isEmpty(leaf.Value) && !isFullID(leaf.Path[len(leaf.Path)-1].Name), isIgnored(leaf.Path, ignored), known.has(leaf.Path), applied.has(leaf.Path):
-		case len(found) == resource.MaxDifferences:
-			more++
+		switch list := leaf.Path[:len(leaf.Path)-1]; {
+		case leaf.Own, f.leavesOut(leaf.Path), f.subject.isImplied(list, leaf.Value), leaf.item && before.Crowded, !leaf.item && crowded:
+		case isEmpty(leaf.Value) && !isFullID(leaf.Path[len(leaf.Path)-1].Name), known.has(leaf.Path), applied.has(leaf.Path):
 		default:
 			shown := difference{path: leaf.Path, observed: leaf.Value, present: true, rule: ruleItemAdded}.show()
-			if part != nil && part.whole {
+			if part := f.subject.parts.of(leaf.Path); part != nil && part.whole {
 				shown.Observed = maskedText // a setting may be a secret under any name
 			}
-			found = append(found, shown)
+			f.found = append(f.found, shown)
 		}
 	}
-	return found, more
+	first := f.found[:min(len(f.found), resource.MaxDifferences)]
+	return first, len(f.found) - len(first)
+}
+
+type foreignFinder struct {
+	opts    Options
+	subject *subject
+	ignored []resource.Path
+	found   []resource.Difference
+}
+
+// leavesOut reports whether nothing is known of the values at a path.
+func (f foreignFinder) leavesOut(path resource.Path) bool {
+	part := f.subject.parts.of(path)
+	return isIgnored(path, f.ignored) || part != nil && (!part.verified || !slices.Contains(f.opts.Baseline.Parts, part.name))
+}
+
+// holds reports whether a body has a value at a path, although it may be empty if it has a name
+// of its own.
+func holds(body map[string]any, path resource.Path) bool {
+	value, found := path.Get(body)
+	return found && (!isEmpty(value) || isFullID(path[len(path)-1].Name))
 }

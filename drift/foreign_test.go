@@ -1,6 +1,7 @@
 package drift_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/armature-io/armature/drift"
@@ -40,6 +41,63 @@ func TestForeign(t *testing.T) {
 	}
 	if found, _ := drift.Foreign(desired, body(t, []byte(before)), drift.Options{Type: opts.Type, APIVersion: opts.APIVersion, Key: opts.Key, KeepOthers: true}); found != nil {
 		t.Errorf("before the first PUT: %v", found)
+	}
+}
+
+// TestForeignRemovals lets others remove from a storage account what its manifest does not state.
+func TestForeignRemovals(t *testing.T) {
+	const (
+		identity = "/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/rg/providers/Microsoft.ManagedIdentity/userAssignedIdentities/old"
+		rules    = `"ipRules":[{"value":"192.0.2.1","action":"Allow"},{"value":"198.51.100.9","action":"Allow"}],"virtualNetworkRules":[{"id":"/v/s1","action":"Allow"}]`
+		user     = `"identity":{"type":"UserAssigned","userAssignedIdentities":{"` + identity + `":{"principalId":"p"}}}`
+		before   = `{"location":"westus2",` + user + `,"properties":{"minimumTlsVersion":"TLS1_2","networkAcls":{"defaultAction":"Deny",` + rules + `}}}`
+		added    = "properties.networkAcls.ipRules[value=198.51.100.9]: removed"
+		networks = "properties.networkAcls.virtualNetworkRules: removed"
+	)
+	desired := body(t, []byte(`{"location":"westus2","properties":{"minimumTlsVersion":"TLS1_2","networkAcls":{"defaultAction":"Deny","ipRules":[{"value":"192.0.2.1"}]}}}`))
+	opts := drift.Options{Type: "Microsoft.Storage/storageAccounts", APIVersion: "2023-01-01", Key: []byte("key"), KeepOthers: true}
+	put := opts
+	put.Put, put.Sent, put.Answer = true, true, []byte(before)
+	opts.Baseline = stored(t, drift.NewBaseline(desired, body(t, []byte(before)), put))
+	for name, c := range map[string]struct {
+		reason, now, desired string
+		ignore               []string
+		want                 []string
+	}{
+		"nothing":          {reason: "all is there", now: before},
+		"in another order": {reason: "the same lists", now: strings.Replace(before, rules, `"virtualNetworkRules":[{"action":"Allow","id":"/v/s1"}],"ipRules":[{"value":"198.51.100.9","action":"Allow"},{"value":"192.0.2.1","action":"Allow"}]`, 1)},
+		"rule":             {reason: "an item of a list of the manifest", now: strings.Replace(before, `,{"value":"198.51.100.9","action":"Allow"}`, "", 1), want: []string{added}},
+		"list":             {reason: "a list of others is empty", now: strings.Replace(before, `{"id":"/v/s1","action":"Allow"}`, "", 1), want: []string{networks}},
+		"identity":         {reason: "an identity, and the type that ends with it", now: strings.Replace(before, user+",", "", 1), want: []string{"identity.userAssignedIdentities['" + identity + "']: removed"}},
+		"all":              {reason: "removed values are counted first", now: `{"location":"westus2","properties":{"minimumTlsVersion":"TLS1_2","networkAcls":{"defaultAction":"Deny","ipRules":[{"value":"192.0.2.1"}],"bypass":"None"}}}`, want: []string{"identity.userAssignedIdentities['" + identity + "']: removed", added, networks, `properties.networkAcls.bypass: "None"`}},
+		"ignored":          {reason: "the manifest leaves it to others", now: strings.Replace(before, `{"id":"/v/s1","action":"Allow"}`, "", 1), ignore: []string{"properties.networkAcls.virtualNetworkRules"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opts := opts
+			opts.Ignore, opts.Answer = c.ignore, []byte(c.now)
+			found, more := drift.Foreign(desired, body(t, []byte(c.now)), opts)
+			var texts []string
+			for _, f := range found {
+				texts = append(texts, f.Path+": "+f.Observed)
+			}
+			if diff := cmp.Diff(c.want, texts); diff != "" || more != 0 {
+				t.Errorf("%s: (-want +got):\n%s", c.reason, diff)
+			}
+		})
+	}
+}
+
+// TestForeignOfLargeBodies: a body with more values than the baseline has hashes of has no
+// foreign scalars.
+func TestForeignOfLargeBodies(t *testing.T) {
+	observed := large(t, 5000, "v")
+	desired := map[string]any{"location": "westus2"}
+	opts := drift.Options{APIVersion: "2024-01-01", Key: []byte("k"), KeepOthers: true}
+	put := opts
+	put.Put, put.Sent = true, true
+	opts.Baseline = drift.NewBaseline(desired, observed, put)
+	if found, more := drift.Foreign(desired, observed, opts); len(found) > 0 {
+		t.Errorf("%d more: %v", more, found)
 	}
 }
 

@@ -23,15 +23,24 @@ func (h hasher) sum(value any) string {
 	if err != nil {
 		return "unknown"
 	}
+	return h.bytes(raw)
+}
+
+func (h hasher) bytes(raw []byte) string {
 	mac := hmac.New(sha256.New, h.key)
 	mac.Write(raw)
 	return hex.EncodeToString(mac.Sum(nil)[:hashBytes])
 }
 
-// leaf returns the hash of a path with its value. A GET may show a secret in several
-// masks, so only its presence counts.
+// isShownMasked reports whether a GET may show a value in several masks, so that only its
+// presence counts.
+func isShownMasked(value any, path resource.Path) bool {
+	return resource.Masked(value) || resource.SecretName(path[len(path)-1].Name)
+}
+
+// leaf returns the hash of a path with its value.
 func (h hasher) leaf(value any, path resource.Path) pathHash {
-	if resource.Masked(value) || resource.SecretName(path[len(path)-1].Name) {
+	if isShownMasked(value, path) {
 		return placeholderHash(path)
 	}
 	return hashValue(path, h.sum(value))

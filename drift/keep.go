@@ -13,6 +13,9 @@ import (
 // the bound counts as set by another tool, and is sent back.
 const maxServiceValues = 2000
 
+// maxOthers and maxOtherBytes bound Baseline.Others and each path in it.
+const maxOthers, maxOtherBytes = 50, 200
+
 // KeepsOthers reports whether Body knows what it may send back for a type: its shape is
 // published.
 func KeepsOthers(resourceType string) bool {
@@ -49,10 +52,9 @@ func keep(desired, observed map[string]any, opts Options, allItems bool) (payloa
 	return payload, newPathSet(k.keptPaths, maxServiceValues)
 }
 
-// serviceValues returns the hashes of the values of observed that desired does not state,
-// with their paths, but for those that the last PUT kept for another tool: what the
-// service set by itself.
-func serviceValues(desired, observed map[string]any, opts Options) PathSet {
+// noteOthers sets ServiceValues, Others, Answer and Parts after a PUT. Values that the PUT kept
+// for another tool are none of the service.
+func (b *Baseline) noteOthers(desired, observed map[string]any, opts Options) {
 	c := leafCollector{subject: opts.sender(observed), hash: hasher{opts.Key}}
 	c.inside(sides{value: othersOf(desired, observed, opts), desired: desired})
 	ofOthers, own := opts.Kept.decode(), map[pathHash]int{}
@@ -66,7 +68,16 @@ func serviceValues(desired, observed map[string]any, opts Options) PathSet {
 			own[placeholderHash(path)] = len(path)
 		}
 	}
-	return newPathSet(own, maxServiceValues)
+	b.ServiceValues, b.Parts, b.Others = newPathSet(own, maxServiceValues), opts.Completed, nil
+	for _, leaf := range c.leaves {
+		text := leaf.Path.String()
+		if len(b.Others) < maxOthers && len(text) <= maxOtherBytes && leaf.isRemovable() {
+			b.Others = append(b.Others, text)
+		}
+	}
+	if b.Answer = ""; opts.Answer != nil {
+		b.Answer = c.hash.bytes(opts.Answer)
+	}
 }
 
 // othersOf returns what a PUT of desired may send back of observed.

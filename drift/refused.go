@@ -1,6 +1,8 @@
 package drift
 
 import (
+	"slices"
+
 	"fmt"
 
 	"github.com/armature-io/armature/internal/jsontree"
@@ -29,6 +31,16 @@ type Leaf struct {
 	hash         pathHash
 	// item is set for an item of a list that the manifest states.
 	item bool
+}
+
+// isRemovable reports whether a value is one that others add and remove: a list, an item of one,
+// or a member with a name of its own, such as an identity. Scalars change, and are not removed.
+func (l Leaf) isRemovable() bool {
+	if slices.ContainsFunc(l.Path, func(step resource.Step) bool { return step.IsIndex }) {
+		return false // its place may have another item later
+	}
+	list, isList := l.Value.([]any)
+	return l.item || isList && len(list) > 0 || isFullID(l.Path[len(l.Path)-1].Name)
 }
 
 // Leaves returns the values of a payload that desired does not state, and the paths of
@@ -92,7 +104,11 @@ func (c *leafCollector) value(of sides) {
 // leaf adds a value that desired does not state.
 func (c *leafCollector) leaf(value any, path resource.Path) {
 	leaf := Leaf{Path: path, Value: value, hash: hashValue(path, c.hash.sum(value))}
-	leaf.Own, leaf.Refused = c.serviceValues.hasHash(c.hash.leaf(value, path)), c.refusedValues.hasHash(leaf.hash)
+	own := leaf.hash
+	if isShownMasked(value, path) {
+		own = placeholderHash(path)
+	}
+	leaf.Own, leaf.Refused = c.serviceValues.hasHash(own), c.refusedValues.hasHash(leaf.hash)
 	c.leaves = append(c.leaves, leaf)
 }
 

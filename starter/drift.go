@@ -30,7 +30,8 @@ table omits resources that are in sync; wide lists them too. json, yaml and mark
 those of plan.
 
 --foreign also lists values that no manifest contains and that changed since the last PUT
-of Armature: an added identity, an opened firewall, a local user. They are not corrected.
+of Armature: an added identity, an opened firewall, a local user. Lists, items of lists and
+identities that are gone are "removed". None of this is corrected.
 
 ` + driftExitHelp,
 		Example: "  armature drift\n  armature drift -l stack=prod -o wide\n  armature drift adx/telemetry -o json",

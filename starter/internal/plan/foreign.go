@@ -16,7 +16,7 @@ func (p Plan) ShowForeign(out io.Writer, format cli.Format) bool {
 			continue
 		}
 		if !found && isText(format) {
-			fmt.Fprintln(out, "\nIn no manifest, set since the last PUT:")
+			fmt.Fprintln(out, "\nIn no manifest, set or removed since the last PUT:")
 		}
 		found = true
 		if isText(format) {

@@ -57,7 +57,7 @@ func (p Painter) Page(v backend.View, workflowID, namespace string, wide bool) s
 		d.line("Kept", "%s", strings.Join(owned, "\n"))
 	}
 	if len(v.Foreign) > 0 {
-		d.line("Not stated", "%s (no manifest contains them; set since the last PUT)", cli.OneLine(strings.Join(v.Foreign, ", ")))
+		d.line("Not stated", "%s (no manifest contains them; set or removed since the last PUT)", cli.OneLine(strings.Join(v.Foreign, ", ")))
 	}
 	if len(v.Unverified) > 0 {
 		d.line("Not verified", "%s (no request shows these values of the manifest, or the worker may not send it; drift of them is not seen)", strings.Join(v.Unverified, ", "))
