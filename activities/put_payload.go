@@ -29,6 +29,9 @@ func (p *put) payload(ctx context.Context) (map[string]any, []string, *resource.
 	}
 	values := slices.Sorted(maps.Values(known))
 	p.secrets = p.hashSecrets(known)
+	if p.secrets != nil {
+		p.request.Secrets = p.secrets // one may be rotated since the comparison
+	}
 	if p.patches() {
 		return p.patchBody(body), values, nil
 	}

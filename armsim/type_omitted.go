@@ -32,9 +32,10 @@ type omittedRow struct {
 // check_change_table.go of those that cannot change afterwards.
 func omittedRows() []omittedRow {
 	return []omittedRow{
-		{machineType, []string{"properties.osProfile", "properties.osProfile.customData", "properties.osProfile.adminUsername",
+		{machineType, []string{"properties.osProfile", "properties.osProfile.customData", "properties.osProfile.adminUsername", "properties.osProfile.adminPassword",
 			"properties.storageProfile.osDisk", "properties.storageProfile.osDisk.diskSizeGB", "properties.storageProfile.imageReference"}},
-		{aksType, []string{"properties.kubernetesVersion", "properties.dnsPrefix", "properties.networkProfile.serviceCidr"}},
+		{"microsoft.compute/virtualmachinescalesets", []string{"properties.virtualMachineProfile.osProfile.adminPassword"}},
+		{aksType, []string{"properties.kubernetesVersion", "properties.dnsPrefix", "properties.networkProfile.serviceCidr", "properties.windowsProfile.adminPassword"}},
 		{aksType + "/agentpools", []string{"properties.orchestratorVersion", "properties.count", "properties.vmSize", "properties.osDiskSizeGB", "properties.osType"}},
 		{"microsoft.web/sites", []string{"properties.siteConfig.*"}},
 		{"microsoft.web/sites/slots", []string{"properties.siteConfig.*"}},
@@ -42,6 +43,7 @@ func omittedRows() []omittedRow {
 		{"microsoft.keyvault/vaults", []string{"properties.enablePurgeProtection"}},
 		{"microsoft.eventhub/namespaces/eventhubs", []string{"properties.partitionCount"}},
 		{"microsoft.sql/servers", []string{"properties.administratorLogin", "properties.administratorLoginPassword"}},
+		{"microsoft.sql/managedinstances", []string{"properties.administratorLogin", "properties.administratorLoginPassword"}},
 		{"microsoft.dbfor*sql/flexibleservers", []string{"properties.administratorLogin", "properties.administratorLoginPassword",
 			"properties.availabilityZone", "properties.storage.storageSizeGB"}},
 	}

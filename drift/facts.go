@@ -62,6 +62,8 @@ type PropertyFact struct {
 	OneShot bool `yaml:"oneShot"`
 	// Upgraded is set if upgrades outside of manifests set the value: an import leaves it out.
 	Upgraded bool `yaml:"upgraded"`
+	// Kept is set if the service keeps the value when a PUT to an existing resource omits it.
+	Kept bool `yaml:"kept"`
 	// Release begins the values that releases outside of manifests set, for example "DOCKER|";
 	// "*" is any value.
 	Release string `yaml:"release"`

@@ -41,6 +41,7 @@ func Body(resolved, desired, observed map[string]any, opts Options) Sent {
 	sent := bodyOf(resolved, desired, observed, opts)
 	if observed != nil {
 		withoutUnverified(sent.Body, opts)
+		leaveOut(sent.Body, desired, observed, opts, false)
 	}
 	return sent
 }
@@ -56,6 +57,7 @@ func Patch(resolved, desired, observed map[string]any, opts Options) Sent {
 		}
 	}
 	withoutUnverified(sent.Body, opts)
+	leaveOut(sent.Body, desired, observed, opts, true)
 	return sent
 }
 

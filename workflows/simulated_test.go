@@ -59,7 +59,7 @@ func newSimulated(t *testing.T, spec resource.Desired, change ...func(*armsim.Op
 		Client: connection, Registry: registry, Fleet: temporal, Waker: temporal, Turns: temporal, Freezer: temporal,
 		Budgets: temporal, Memory: temporal, Secrets: secrets.New(secrets.Options{EnvPrefix: "ARMATURE_SECRET_", Vault: connection}),
 		Masker: secrets.NewMasker([]byte("0123456789abcdef")), Log: slog.New(slog.DiscardHandler),
-	}, activities.Options{Now: s.Now, HashKey: []byte("hash key"), MaxSlotWait: -1}))
+	}, activities.Options{Now: s.Now, HashKey: []byte("hash key"), Rotation: true, MaxSlotWait: -1}))
 	must(t, s.sim.Put(group, map[string]any{"location": "westus2"}))
 	return s
 }
