@@ -120,10 +120,16 @@ func (f fieldSet) find(name string) *published.Property {
 	return nil
 }
 
-// keep returns the known properties of an object, and the stored values of read-only
-// ones that were sent.
+// keep returns the known properties of an object, the stored values of read-only ones that were
+// sent, and the write-only lists and maps of texts that were not: a client that sends back what a
+// GET shows (az resource update) would remove them otherwise.
 func (f fieldSet) keep(sent, stored object) object {
 	kept := object{}
+	for name, value := range stored {
+		if field := f.find(name); field != nil && field.Flags&(published.WriteOnly|published.Required) == published.WriteOnly && field.Type.HoldsMore() {
+			kept[field.Name] = clone(value)
+		}
+	}
 	// Capitals sort first, so that the published spelling overwrites others.
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
 		switch field := f.find(name); {

@@ -35,8 +35,8 @@ type Sent struct {
 // Body returns the body of a PUT to a resource that Azure shows as observed, unmasked:
 // resolved, which is desired with the values of its secrets, the ignored paths, and what
 // the mode (Options.KeepOthers, Options.Merge) keeps. It has nothing that only a creation
-// uses, nothing that the last applied body stated and desired states no more, and no value
-// of others that the published shape does not allow.
+// uses, nothing that the last applied body stated and desired states no more, no value of others
+// that the published shape does not allow, and nothing that leaveOut removes.
 func Body(resolved, desired, observed map[string]any, opts Options) Sent {
 	sent := bodyOf(resolved, desired, observed, opts)
 	if observed != nil {

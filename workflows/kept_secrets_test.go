@@ -83,3 +83,40 @@ func TestKeptSecrets(t *testing.T) {
 		})
 	}
 }
+
+// TestWriteOnlyLists adds an entry to a map that no read shows, and lets another value drift:
+// the correction leaves the map alone. A change of the manifest's map is sent.
+func TestWriteOnlyLists(t *testing.T) {
+	const webhook = `{"location":"westus2","properties":{"serviceUri":"https://hooks.example.com","actions":["push"],"status":"enabled","customHeaders":{"X-Team":"a"}}}`
+	for name, c := range map[string]struct {
+		edited      string
+		want, lacks string
+	}{
+		"correction":  {want: "X-Other"},
+		"changed map": {edited: strings.Replace(webhook, `"a"`, `"b"`, 1), want: `"X-Team":"b"`, lacks: "X-Other"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			spec := specOf("Microsoft.ContainerRegistry/registries/reg/webhooks/w1", "2023-07-01", webhook)
+			spec.Interval, spec.Owner = time.Hour, spec.ID.Owner()
+			s := newSimulated(t, spec)
+			must(t, s.sim.Put(spec.Owner.String(), map[string]any{"location": "westus2", "sku": map[string]any{"name": "Standard"}}))
+			s.apply(spec)
+			s.after(2*time.Hour+time.Minute, func(sim *armsim.Simulator) {
+				must(t, sim.Patch(spec.ID.String(), decodedJSON(t, `{"properties":{"status":"disabled","customHeaders":{"X-Other":"theirs"}}}`).(map[string]any)))
+			})
+			if c.edited != "" {
+				edited := spec
+				edited.Body = json.RawMessage(c.edited)
+				s.at(2*time.Hour+2*time.Minute, workflows.ApplyUpdate, workflows.ApplyInput{Desired: edited, By: "ada@host"})
+			}
+			last := s.statusAt(7 * time.Hour)
+			s.start(7*time.Hour + time.Minute)
+			stored, err := json.Marshal(s.stored(spec.ID))
+			must(t, err)
+			if shown := string(stored); !last.Condition.Ready || s.requests("PUT", spec.ID) != 2 || !strings.Contains(shown, c.want) || c.lacks != "" && strings.Contains(shown, c.lacks) || !strings.Contains(shown, `"status":"enabled"`) {
+				t.Errorf("%d PUTs, %s %s: %s", s.requests("PUT", spec.ID), last.Condition.Reason, last.Condition.Message, shown)
+			}
+		})
+	}
+}

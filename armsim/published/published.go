@@ -84,6 +84,11 @@ func (n *Node) Field(name string) *Property {
 	return found
 }
 
+// HoldsMore reports whether a value is a list or a map of texts.
+func (n *Node) HoldsMore() bool {
+	return n.Kind == List || n.Additional != nil && n.Additional.Kind == Text
+}
+
 // Variant returns the variant with a value of the discriminator, in any letter case, or
 // nil.
 func (n *Node) Variant(value string) *Node {
