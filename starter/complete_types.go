@@ -13,7 +13,17 @@ const typeDirective = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirect
 
 // completeQuery offers what can follow in TYPE[@VERSION][.PATH].
 func completeQuery(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return offers(args, author.CompleteQuery(typed)), typeDirective
+	found := offers(args, author.CompleteQuery(typed))
+	if len(args) > 0 || typed == "" || strings.ContainsAny(typed, "./") {
+		return found, typeDirective
+	}
+	reasons, _ := completeReasons(nil, nil, "")
+	for _, reason := range reasons {
+		if strings.HasPrefix(strings.ToLower(reason), strings.ToLower(typed)) {
+			found = append(found, reason)
+		}
+	}
+	return found, typeDirective
 }
 
 // completeTypes offers types.

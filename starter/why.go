@@ -148,6 +148,7 @@ func (a *app) printCauses(report why.Report, selector string, wide bool) {
 	default:
 		a.printf("%d of %s Ready\n", report.Ready, cli.CountAre(report.Total, "resource"))
 	}
+	a.printf("%s", report.ExplainText())
 	if report.Several > 0 {
 		a.printf("%s counted under more than one cause\n", cli.CountAre(report.Several, "resource"))
 	}

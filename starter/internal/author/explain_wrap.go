@@ -1,6 +1,7 @@
 package author
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -8,6 +9,15 @@ import (
 // joinNotEmpty joins the texts that are not empty.
 func joinNotEmpty(separator string, texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), separator)
+}
+
+// labelWidth is the width of the labels of paragraphs.
+const labelWidth = 10
+
+// Paragraph returns a text within a width, behind a label.
+func Paragraph(label, text string, width int) string {
+	lines := wrap(text, width-labelWidth)
+	return fmt.Sprintf("%-*s%s\n", labelWidth, label, strings.Join(lines, "\n"+strings.Repeat(" ", labelWidth)))
 }
 
 // minTextWidth is the width below which texts are not wrapped.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/armature-io/armature/docs"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
@@ -37,7 +38,11 @@ func (c Chain) Text(now time.Time, wide bool) string {
 		}
 		p.printf("root cause: %s\n", rootText(root.Link, " ", now))
 	}
-	return p.out.String()
+	var roots []*Link
+	for _, root := range c.Roots {
+		roots = append(roots, root.Link)
+	}
+	return p.out.String() + explainText(roots)
 }
 
 // printer writes a chain.
@@ -157,6 +162,37 @@ func rootText(l *Link, separator string, now time.Time) string {
 		sentence += ", next try " + cli.In(l.NextTry, now)
 	}
 	return joinNonEmpty("; ", sentence, l.Advice)
+}
+
+// maxReasonsNamed bounds the reasons in the advice below a chain or a list of causes.
+const maxReasonsNamed = 3
+
+// explainText returns the line that names where the reasons of root causes are explained,
+// "" if they need no action.
+func explainText(roots []*Link) string {
+	var commands []string
+	for _, l := range roots {
+		if l == nil || l.Reason == "" || l.Stale || strings.HasPrefix(l.Advice, noAction) {
+			continue
+		}
+		command := "`armature explain " + string(l.Reason) + "`"
+		if _, found := docs.FindReason(string(l.Reason)); found && !slices.Contains(commands, command) {
+			commands = append(commands, command)
+		}
+	}
+	if len(commands) == 0 {
+		return ""
+	}
+	return "more: " + strings.Join(commands[:min(maxReasonsNamed, len(commands))], ", ") + "\n"
+}
+
+// ExplainText returns the line that names where the reasons of the causes are explained.
+func (r Report) ExplainText() string {
+	var roots []*Link
+	for _, c := range r.Causes {
+		roots = append(roots, c.Link)
+	}
+	return explainText(roots)
 }
 
 // cycleText returns the sentence about resources that wait for each other.
