@@ -82,13 +82,16 @@ dev-build:
 .PHONY: test
 test: build attack test-product test-dev ## run all tests of both modules; needs only Go, make and git
 
+# With SAMPLE=-short, test-dev and race run a sample of long suites, because the race detector
+# makes code ten times as slow. test-product runs the suites of PRODUCT whole.
+SAMPLE :=
+PRODUCT := ./...
+# TEST_FLAGS are further flags of the tests of both modules.
+TEST_FLAGS :=
+
 .PHONY: test-product
 test-product:
-	$(GO) test ./...
-
-# With SAMPLE=-short, test-dev and race run a sample of long suites: the race detector makes
-# code ten to twenty times as slow. test-product always runs them whole.
-SAMPLE :=
+	$(GO) test $(TEST_FLAGS) $(PRODUCT)
 
 # DEV_ELSEWHERE are the packages of dev/ whose tests another target runs.
 DEV_ELSEWHERE := attack
@@ -99,7 +102,7 @@ DEV_ELSEWHERE := attack
 .PHONY: test-dev
 test-dev: build
 	@echo "testing dev/ on the embedded Temporal server: its first build takes up to six minutes"
-	cd dev && $(GO) test $(SAMPLE) -count=1 -timeout 35m -parallel 4 $$($(GO) list ./... | grep -Ev '/($(DEV_ELSEWHERE))$$')
+	cd dev && $(GO) test $(TEST_FLAGS) $(SAMPLE) -count=1 -timeout 35m -parallel 4 $$($(GO) list ./... | grep -Ev '/($(DEV_ELSEWHERE))$$')
 
 # Other targets run the tests of other packages that the table of attacks cites.
 test: ATTACK_FLAGS := --own
@@ -114,7 +117,7 @@ spec: ## apply each patch of dev/attack/spec in turn, and check that the test of
 
 .PHONY: test-webui
 test-webui: chromium ## test the Web UI with Chromium; installs it if missing
-	cd dev && CHROMIUM="$$(command -v chromium)" $(GO) test -count=1 -timeout 15m ./webui
+	cd dev && CHROMIUM="$$(command -v chromium)" $(GO) test $(TEST_FLAGS) -count=1 -timeout 15m ./webui
 
 # The last server for Node.js 20, with its version.
 YAML_LANGUAGE_SERVER_VERSION := 1.25.0
@@ -148,7 +151,7 @@ $(AZURITE): | nodejs
 .PHONY: test-postgres
 test-postgres: postgresql ## run the compose file's services on PostgreSQL, without Docker; installs it if missing, needs root or sudo
 	cd dev && sudo=""; [ "$$(id -u)" = 0 ] || sudo="sudo -E HOME=/root PATH=$$PATH"; \
-		$$sudo env ARMATURE_TEST_POSTGRES=1 $(GO) test -count=1 -timeout 15m ./postgres
+		$$sudo env ARMATURE_TEST_POSTGRES=1 $(GO) test $(TEST_FLAGS) -count=1 -timeout 15m ./postgres
 
 # Debian's package creates and starts a database cluster unless this setting prevents it.
 .PHONY: postgresql
@@ -179,18 +182,28 @@ chromium:
 bench: ## measure; BENCH=wake for one part, BENCH=scale for large numbers (up to an hour), DISTANCE=30ms far from Temporal; writes dev/bench.json
 	cd dev && BENCH='$(or $(BENCH),all)' DISTANCE='$(DISTANCE)' $(GO) test -count=1 -timeout $(if $(filter scale,$(BENCH)),4h,40m) -v ./bench
 
-# PARTS are the parts of `make check`, those that mostly wait first. test-product has the tests
-# of replay, and test-dev those of layers.
+# PARTS are the parts of `make check`, those that mostly wait first. race has the tests of
+# replay, test-dev those of layers, and test-product the suites of which race runs a sample.
 PARTS := test-dev race test-product attack lint test-webui workflowcheck test-postgres test-azurite test-editor licenses vulnerabilities
+# CHECK are the settings of `make check`: lint runs vet, and tests need no DWARF. SAMPLED are
+# the folders with suites that race samples.
+CHECK := ATTACK_FLAGS=--own SAMPLE=-short DEV_ELSEWHERE='attack|editor|postgres|webui' TEST_FLAGS='-vet=off -ldflags=-w'
+SAMPLED := git grep -l 'testing\.Short()' -- '*_test.go' ':!dev' | sed 's|/[^/]*$$||; s|^|./|' | sort -u
+
 # PART_TIMES has a line for each part that ended: name, seconds, seconds of the processors, exit code.
 PART_TIMES := dev/bin/check.times
+
+# CHECK_GOGC lets compilers, linters and tests collect garbage a quarter as often, for memory.
+# Workers and commands that tests start do not inherit it.
+CHECK_GOGC := 400
 
 .PHONY: check
 check: ## everything that CI runs, two parts at a time; prints the time of each part at the end
 	@mkdir -p dev/bin && rm -f $(PART_TIMES)
 	@$(MAKE) --no-print-directory gcc chromium postgresql $(YAML_LANGUAGE_SERVER) $(AZURITE)
-	@code=0; $(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync=recurse \
-		ATTACK_FLAGS=--own SAMPLE=-short DEV_ELSEWHERE='attack|editor|postgres|webui' $(PARTS:%=part-%) || code=$$?; \
+	@export GOGC=$(CHECK_GOGC); code=0; \
+	$(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync=recurse \
+		$(CHECK) PRODUCT="$$($(SAMPLED) | xargs)" $(PARTS:%=part-%) || code=$$?; \
 	sort -k2,2nr $(PART_TIMES) | awk -v all="$$SECONDS" ' \
 		BEGIN {printf "%-16s %8s %8s\n", "part", "seconds", "of CPU"} \
 		{printf "%-16s %8.0f %8.0f%s\n", $$1, $$2, $$3 + $$4, $$5 ? "  FAILED" : ""; cpu += $$3 + $$4} \
@@ -267,7 +280,7 @@ replay: ## replay the recorded histories
 
 .PHONY: race
 race: gcc ## test the product module with the race detector; installs gcc if missing
-	CGO_ENABLED=1 $(GO) test -race $(SAMPLE) -timeout 20m ./...
+	CGO_ENABLED=1 $(GO) test $(TEST_FLAGS) -race $(SAMPLE) -timeout 20m ./...
 
 .PHONY: gcc
 gcc:
