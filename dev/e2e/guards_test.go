@@ -97,8 +97,8 @@ func TestGuardFreeze(t *testing.T) {
 	for _, r := range fleet {
 		s.UntilPhase(60*time.Second, r.id(), workflows.PhaseReady)
 	}
-	// busy creates drift on each thing and requests a pass, in rounds, until the
-	// simulator's clock reaches a time.
+	// busy creates drift on each thing and forces a pass, because the value is soon contested,
+	// in rounds, until the simulator's clock reaches a time.
 	round := 0
 	busy := func(until time.Time) {
 		t.Helper()
@@ -106,7 +106,7 @@ func TestGuardFreeze(t *testing.T) {
 			for _, r := range fleet {
 				round++
 				w.Sim.Patch(r.id(), map[string]any{"properties": map[string]any{"size": fmt.Sprintf("large%d", round)}})
-				w.CLI("reconcile", r.id())
+				w.CLI("reconcile", "--force", r.id())
 			}
 			now := latest(w)
 			return now.After(until), now.String()
@@ -148,7 +148,7 @@ func TestGuardFreeze(t *testing.T) {
 	s.MustCLI("unfreeze")
 	for _, r := range fleet[1:] {
 		w.Until(30*time.Second, "it is put right", func() (bool, string) {
-			w.CLI("reconcile", r.id())
+			w.CLI("reconcile", "--force", r.id())
 			status, err := w.Status(r.id())
 			return err == nil && status.Condition.Ready, fmt.Sprint(status.Condition, err)
 		})
