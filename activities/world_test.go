@@ -78,6 +78,9 @@ func kindIf(condition bool, yes, no PutKind) PutKind {
 	return no
 }
 
+// builtIn is the registry of the built-in extensions. It is slow to make, and tests share it.
+var builtIn = sync.OnceValues(func() (*extensionhost.Registry, error) { return extensionhost.New(azure.BuiltIn()...) })
+
 func newWorld(t *testing.T, change ...func(*setup)) *world {
 	t.Helper()
 	s := setup{
@@ -116,7 +119,10 @@ func newWorld(t *testing.T, change ...func(*setup)) *world {
 	}
 	client, err := arm.NewClient(connect)
 	must(t, err)
-	registry, err := extensionhost.New(s.entries...)
+	registry, err := builtIn()
+	if len(s.entries) != len(azure.BuiltIn()) {
+		registry, err = extensionhost.New(s.entries...)
+	}
 	must(t, err)
 	w.acts = New(Dependencies{
 		Client: client, Registry: registry, Fleet: w, Waker: w, Turns: w, Freezer: w, Budgets: w, Memory: w, Attempts: w,

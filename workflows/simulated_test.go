@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http/httptest"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,6 +30,9 @@ type simulated struct {
 	sim *armsim.Simulator
 }
 
+// builtIn is the registry of the built-in extensions. It is slow to make, and tests share it.
+var builtIn = sync.OnceValues(func() (*extensionhost.Registry, error) { return extensionhost.New(azure.BuiltIn()...) })
+
 func newSimulated(t *testing.T, spec resource.Desired, change ...func(*armsim.Options)) *simulated {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
@@ -51,7 +55,7 @@ func newSimulated(t *testing.T, spec resource.Desired, change ...func(*armsim.Op
 	must(t, err)
 	connection, err := arm.NewClient(arm.Options{Cloud: cloud, Clock: s.Now})
 	must(t, err)
-	registry, err := extensionhost.New(azure.BuiltIn()...)
+	registry, err := builtIn()
 	must(t, err)
 	temporal := alone{}
 	workflows.Register(s)

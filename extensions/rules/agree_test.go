@@ -64,14 +64,17 @@ func TestRulesAgreeWithGo(t *testing.T) {
 				}
 				for _, desired := range []string{`{}`, `{"tags":{"a":"1"}}`} {
 					for _, force := range []bool{false, true} {
-						tried++
+						// 7 shares no factor with the numbers of values.
+						if tried++; testing.Short() && tried%7 != 0 {
+							continue
+						}
 						agree(t, inGo, inRules, text, body, desired, force)
 					}
 				}
 			}
 		}
 	}
-	t.Logf("%d situations agree", tried)
+	t.Logf("%d situations agree, with -short one in seven", tried)
 }
 
 func agree(t *testing.T, inGo, inRules *extensionhost.Registry, text, body, desired string, force bool) {

@@ -37,6 +37,9 @@ type world struct {
 	details []byte
 }
 
+// builtIn is the registry of the built-in extensions. It is slow to make, and tests share it.
+var builtIn = sync.OnceValues(func() (*extensionhost.Registry, error) { return extensionhost.New(azure.BuiltIn()...) })
+
 func newWorld(t *testing.T) (*world, func()) {
 	t.Helper()
 	w := &world{time: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
@@ -46,7 +49,7 @@ func newWorld(t *testing.T) (*world, func()) {
 	must(t, err)
 	client, err := arm.NewClient(arm.Options{Cloud: cloud, Clock: w.now})
 	must(t, err)
-	registry, err := extensionhost.New(azure.BuiltIn()...)
+	registry, err := builtIn()
 	must(t, err)
 	w.acts = activities.New(activities.Dependencies{
 		Client: client, Registry: registry, Fleet: noFleet{}, Freezer: noFleet{}, Budgets: noFleet{}, Log: slog.New(slog.DiscardHandler),
