@@ -40,8 +40,10 @@ type PreCheckInput struct {
 	ExistenceOnly bool `json:"existenceOnly,omitempty"`
 	// BlockedFor is how long an operation in flight has blocked already.
 	BlockedFor time.Duration `json:"blockedFor,omitempty"`
-	// AcceptedAt is the time of an AcceptedPut of this spec, zero without one.
+	// AcceptedAt is the time of an AcceptedPut of this spec, zero without one; Unanswered is its
+	// own.
 	AcceptedAt time.Time `json:"acceptedAt,omitzero"`
+	Unanswered bool      `json:"unanswered,omitempty"`
 	// Refusal stops the PUT that it names, nil where none does.
 	Refusal *Refusal `json:"refusal,omitempty"`
 	// Now is the time of the workflow, with which AcceptedAt and PutAt are compared.
@@ -108,7 +110,7 @@ func (c *comparer) decide(ctx context.Context, in PreCheckInput, request extensi
 			Message: "Azure shows only that it exists: nothing is compared, and the next change of the manifest is written",
 		}, true
 	}
-	verdict, verify := c.verifyAccepted(c.now(), verdict, in, request.Object)
+	verdict, verify := c.verifyAccepted(c.now(), verdict, in, request)
 	if verdict.Action == resource.ActionSkip && len(in.Desired.SecretRefs) > 0 && !c.rotation {
 		verdict.Message += "; rotated secrets are not detected, because the worker has no mask-key"
 	}

@@ -34,6 +34,9 @@ func (p *put) checkDue(ctx context.Context) *PutResourceResult {
 	if resource.Broken(state) {
 		p.changed = []string{statePath}
 	}
+	if p.in.Kind.creates() && p.maySent && !found.InSync && drift.IsCreation(object.Desired, object.Observed, found, compared.Comparison()) {
+		return p.done("it was absent before a PUT whose answer was lost, and exists now: it is verified, and not sent again")
+	}
 	if p.in.Kind == PutUncompared && !p.repeated || resource.Broken(state) {
 		return p.checkWritable(ctx)
 	}

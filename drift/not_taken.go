@@ -51,6 +51,23 @@ func isNotTaken(shape *types.Shape, facts Facts, d difference, observed map[stri
 	return false
 }
 
+// IsCreation reports whether a resource that was absent may be what a PUT of desired created,
+// from the comparison with it: each difference is a location, a member of an enumeration or a
+// read-only value, for which services are known to choose another one (isNotTaken). Any other
+// difference shows that another tool created it.
+func IsCreation(desired, observed map[string]any, found Result, opts Options) bool {
+	reported := map[string]bool{}
+	for _, d := range found.Differences {
+		reported[d.Path] = true
+	}
+	shape, readOnly := types.Lookup(opts.Type, opts.APIVersion), types.ReadOnlyOf(opts.Type)
+	w := &walker{subject: opts.subject(observed)}
+	foreign := slices.ContainsFunc(w.differences(desired, observed, opts.Ignore), func(d difference) bool {
+		return reported[d.text] && !readOnly.Contain(d.path) && (d.rule != ruleValue || !isNotTaken(shape, opts.Facts, d, observed))
+	})
+	return !foreign && found.More+len(found.Contested)+len(found.Waiting) == 0
+}
+
 // isOtherMember reports whether both values of a difference are published members of the
 // same enumeration.
 func isOtherMember(shape *types.Shape, d difference) bool {

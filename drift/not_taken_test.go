@@ -192,3 +192,31 @@ func scoreCreated(t *testing.T, pairs []recordedPair) []*score {
 	logMissed(t, quiet, misspelt)
 	return []*score{quiet, misspelt}
 }
+
+// TestIsCreation: what Azure overrides in a creation tells it from one of another tool.
+func TestIsCreation(t *testing.T) {
+	const text = `{"location":"westus2","tags":{"team":"a"},"properties":{"minimumTlsVersion":"TLS1_2","supportsHttpsTrafficOnly":true,"primaryLocation":"eastus","networkAcls":{"defaultAction":"Deny","ipRules":[{"value":"192.0.2.1"}]}}}`
+	desired := body(t, []byte(text))
+	opts := drift.Options{Type: "Microsoft.Storage/storageAccounts", APIVersion: "2023-01-01", Key: []byte("key"), KeepOthers: true}
+	for name, c := range map[string]struct {
+		reason, from, to string
+		want             bool
+	}{
+		"same":        {"nothing differs", "", "", true},
+		"read-only":   {"the service sets it", `"primaryLocation":"eastus"`, `"primaryLocation":"westus2"`, true},
+		"enumeration": {"another member", `"defaultAction":"Deny"`, `"defaultAction":"Allow"`, true},
+		"location":    {"another location", `"location":"westus2"`, `"location":"global"`, true},
+		"tag":         {"no service changes tags", `"team":"a"`, `"team":"b"`, false},
+		"boolean":     {"another tool may have set it", `"supportsHttpsTrafficOnly":true`, `"supportsHttpsTrafficOnly":false`, false},
+		"absent":      {"another tool may not have stated it", `"supportsHttpsTrafficOnly":true,`, ``, false},
+		"item":        {"another tool may not have stated it", `{"value":"192.0.2.1"}`, ``, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			observed := body(t, []byte(strings.Replace(text, c.from, c.to, 1)))
+			found := drift.Compare(desired, observed, opts)
+			if got := drift.IsCreation(desired, observed, found, opts); got != c.want || name != "same" && len(found.Differences) == 0 {
+				t.Errorf("%s: %t, %v", c.reason, got, found.Differences)
+			}
+		})
+	}
+}

@@ -243,7 +243,7 @@ func (r *reconciler) preCheck(ctx workflow.Context, p *pass) resource.Verdict {
 		Moved: p.got.Moved, Identity: r.state.Known.Identity, Now: workflow.Now(ctx),
 	}
 	if accepted != nil {
-		in.AcceptedAt = accepted.At
+		in.AcceptedAt, in.Unanswered = accepted.At, accepted.Unanswered
 	}
 	result, err := executeLocal(checking, a.PreCheck, in)
 	if result.Verify {

@@ -96,6 +96,9 @@ func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResou
 	if result.Sent || r.state.Write.Unknown {
 		r.state.Write.Accepted = nil
 	}
+	if r.state.Write.Unknown && p.pre.Verdict.Create {
+		r.state.Write.Accepted = &activities.AcceptedPut{Generation: p.generation, At: workflow.Now(ctx), Unanswered: true}
+	}
 	if result.Sent && !verdict.Stops() {
 		p.written = &activities.AcceptedPut{
 			Generation: p.generation, At: workflow.Now(ctx),
