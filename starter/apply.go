@@ -147,6 +147,7 @@ func (a *app) start(ctx context.Context, b *connection, resources []resource.Des
 func (a *app) send(ctx context.Context, b *connection, resources []resource.Desired, stale []backend.Record, how applyOptions, document *applyDocument) error {
 	records := recordsOf(resources)
 	expected := wait.All(records)
+	unchanged := make([]bool, len(records))
 	key, err := a.signer(b)
 	if err != nil {
 		return err
@@ -161,8 +162,12 @@ func (a *app) send(ctx context.Context, b *connection, resources []resource.Desi
 		err = b.UpdateWithStart(ctx, desired, backend.Message{Name: workflows.ApplyUpdate, Input: input, Result: &result})
 		expected[i].MinGeneration, expected[i].Changed = result.Generation, result.Changed
 		document.Sent(i, result, err)
+		if unchanged[i] = err == nil && !result.Changed && !result.Paused && !result.TakenBack; unchanged[i] {
+			return "", nil
+		}
 		return applyText(result), err
 	})
+	a.printUnchanged(records, expected, unchanged)
 	if err != nil {
 		return how.prune.Skipped(stale, err)
 	}
@@ -185,6 +190,24 @@ func (a *app) send(ctx context.Context, b *connection, resources []resource.Desi
 	outcomes, err := a.follow(ctx, b, wait.All(stale), wait.Deleted, how.wait.timeout)
 	document.WaitedForDeletions(outcomes)
 	return err
+}
+
+// printUnchanged prints one line about the resources that an apply did not change.
+func (a *app) printUnchanged(records []backend.Record, expected []wait.Resource, unchanged []bool) {
+	n := 0
+	for _, is := range unchanged {
+		if is {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+	case 1:
+		i := slices.Index(unchanged, true)
+		a.printf("%s  unchanged (generation %d)\n", cli.OneLine(backend.RecordName(records[i])), expected[i].MinGeneration)
+	default:
+		a.printf("%s unchanged\n", cli.CountAre(n, "resource"))
+	}
 }
 
 // applyText returns the result of an apply. Generation 1 is the first

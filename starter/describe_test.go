@@ -65,7 +65,7 @@ func TestDescribeOptionalLines(t *testing.T) {
 	}{
 		"overdue": {reason: "since when it is not Ready", change: func(_ *testing.T, _ *fakeTemporal, s *workflows.Status) {
 			s.Overdue, s.NotReadySince = true, noon().Add(-5*time.Hour)
-		}, want: []string{"Overdue      not Ready since 07:00:00 (5h ago)", "Blocked (overdue)"}},
+		}, want: []string{"Overdue      not Ready since 07:00:00Z (5h ago)", "Blocked (overdue)"}},
 		"owned": {reason: "values of other owners, apart from those that Azure keeps", change: func(_ *testing.T, _ *fakeTemporal, s *workflows.Status) {
 			s.Kept, s.Owned = []string{"properties.size"}, []string{"sku.capacity belongs to autoscale setting a1", "properties.count belongs to reconcile.initial"}
 		}, want: []string{"Azure keeps  properties.size (Azure's", "Kept         sku.capacity belongs to autoscale setting a1\n             properties.count belongs to reconcile.initial\n"}},

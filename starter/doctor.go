@@ -83,17 +83,45 @@ func (a *app) doctor(ctx context.Context, in activities.DiagnoseInput, output cl
 			return err
 		}
 	} else {
-		for _, f := range findings {
-			a.printf("%-5s  %-20s  %s\n", f.State, f.Check, f.Message)
-			if f.Advice != "" {
-				a.printf("%-5s  %-20s  -> %s\n", "", "", f.Advice)
-			}
-		}
+		a.printFindings(findings, output == cli.FormatWide)
 	}
 	if n := countFailed(findings); n > 0 {
 		return cli.Failed("%s, see above", cli.Count(n, "failed check"))
 	}
 	return nil
+}
+
+// maxWarnings bounds the warnings of one check that are shown.
+const maxWarnings = 3
+
+// printFindings prints the findings: of many warnings of one check the first, and how many
+// there are.
+func (a *app) printFindings(findings []activities.Finding, wide bool) {
+	count, shown := map[string]int{}, map[string]bool{}
+	for _, f := range findings {
+		if f.State == activities.FindingWarn {
+			count[f.Check]++
+		}
+	}
+	for _, f := range findings {
+		line := func(state, check, text string) { a.printf("%-5s  %-20s  %s\n", state, check, text) }
+		n := count[f.Check]
+		many := f.State == activities.FindingWarn && n > maxWarnings && !wide
+		if many && shown[f.Check] {
+			continue
+		}
+		shown[f.Check] = true
+		if many {
+			f.Message = fmt.Sprintf("%d warnings, for example %s", n, f.Message)
+		}
+		line(string(f.State), f.Check, f.Message)
+		if f.Advice != "" {
+			line("", "", "-> "+f.Advice)
+		}
+		if many {
+			line("", "", fmt.Sprintf("-> `armature doctor -o wide` lists all %d", n))
+		}
+	}
 }
 
 // costs prints an estimate of the actions that the workflows of the namespace take.
@@ -147,13 +175,14 @@ func (a *app) workerFindings(ctx context.Context, b *connection, in activities.D
 	findings = append(findings, backend.CodecFindings(a.environment, a.converters)...)
 	freezes, interrupted, err := b.Freezes(ctx)
 	if err == nil && len(freezes) > 0 {
-		var scopes []string
+		var scopes, commands []string
 		for _, f := range freezes {
 			scopes = append(scopes, screen.FreezeScope(f)+" by "+f.By)
+			commands = append(commands, "`armature unfreeze"+cli.SelectorFlag(f.Selector)+"`")
 		}
 		finding := activities.Finding{
 			Check: "freeze", State: activities.FindingWarn, Message: "writes are frozen: " + strings.Join(scopes, ", "),
-			Advice: "`armature unfreeze` lifts the freeze; after a restore compare first: `armature drift`",
+			Advice: "to lift what is frozen: " + strings.Join(commands, " and ") + "; after a restore compare first: `armature drift`",
 		}
 		if interrupted {
 			finding.Message += "; the workflow that keeps the freeze was terminated or failed, and the freeze is in force all the same"

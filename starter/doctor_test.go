@@ -1,8 +1,12 @@
 package starter
 
 import (
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestClockSkew(t *testing.T) {
@@ -21,5 +25,25 @@ func TestClockSkew(t *testing.T) {
 		if got := clockSkew(begun, ended, c.there); got != c.want {
 			t.Errorf("%s: %s: got %s, want %s", name, c.reason, got, c.want)
 		}
+	}
+}
+
+func TestDoctorCountsWarnings(t *testing.T) {
+	var findings []activities.Finding
+	for _, name := range []string{"a", "b", "c", "d"} {
+		findings = append(findings, activities.Finding{Check: "api-versions", State: activities.FindingWarn, Message: name + " is old", Advice: "update " + name})
+	}
+	findings = append(findings, activities.Finding{Check: "worker", State: activities.FindingOK, Message: "serves"})
+	w := newWorld()
+	w.printFindings(findings, false)
+	want := "warn   api-versions          4 warnings, for example a is old\n                             -> update a\n" +
+		"                             -> `armature doctor -o wide` lists all 4\nok     worker                serves\n"
+	if diff := cmp.Diff(want, w.out.String()); diff != "" {
+		t.Errorf("doctor prints (-want +got):\n%s", diff)
+	}
+	w = newWorld()
+	w.printFindings(findings, true)
+	if out := w.out.String(); strings.Count(out, "is old") != 4 {
+		t.Errorf("wide prints %s", out)
 	}
 }

@@ -26,7 +26,7 @@ those that have not after 3 s: the freeze is in force all the same.
 		Example: "  armature freeze --reason 'release 1.4 sees drift everywhere'\n  armature freeze -l stack=prod",
 		Args:    cli.NoArgs("choose the resources with -l key=value"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.changeFreeze(c.Context(), in, freezer.Freeze, freezer.ConfirmFreeze, "frozen: no PUT and no DELETE is sent (within 5 s), reads continue; `armature unfreeze"+screen.SelectorFlag(in.Selector)+"` lifts the freeze", "already frozen")
+			return a.changeFreeze(c.Context(), in, freezer.Freeze, freezer.ConfirmFreeze, "frozen: no PUT and no DELETE is sent (within 5 s), reads continue; `armature unfreeze"+cli.SelectorFlag(in.Selector)+"` lifts the freeze", "already frozen")
 		},
 	}
 	addReason(c, &in.Reason, "why, for everyone who meets the freeze")
@@ -115,6 +115,6 @@ func (a *app) noteFreezes(freezes []workflows.Freeze, err error) {
 		a.note("note: cannot read the freezes: %v", err)
 	}
 	for _, freeze := range freezes {
-		a.note("note: frozen: %s; reads continue, no PUT and no DELETE is sent; `armature unfreeze%s` lifts the freeze", screen.FreezeText(freeze), screen.SelectorFlag(freeze.Selector))
+		a.note("note: frozen: %s; reads continue, no PUT and no DELETE is sent; `armature unfreeze%s` lifts the freeze", screen.FreezeText(freeze), cli.SelectorFlag(freeze.Selector))
 	}
 }

@@ -77,7 +77,7 @@ func TestStepIsNotMissingWorker(t *testing.T) {
 	w.temporal.manage(t, cluster, readyStatus())
 	w.temporal.silent, w.temporal.stepSince = true, noon().Add(-4*time.Second)
 	for command, want := range map[string]string{
-		"describe": "runs a step since 11:59:56 (4s ago) and responds after it; the status is from before",
+		"describe": "runs a step since 11:59:56Z (4s ago) and responds after it; the status is from before",
 		"why":      "a worker on task queue armature runs a step of it and responds after it",
 	} {
 		w.out.Reset()

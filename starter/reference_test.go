@@ -59,7 +59,7 @@ func reference() string {
 const commonIntro = "**Targets** are names (`adx`, with the chain of owners `adx/telemetry`, or behind the resource group `rg1/adx`; a name that several resources have is refused with all of them), resource IDs, labels (`-l key=value,key=value`: all of them), manifests (`-f PATH`, `--env NAME`: those of their resources that are managed), or `--all`; one of these ways at a time. " +
 	"What destroys or goes past a guard asks on a terminal when it was chosen by `-l` or `--all`, and needs `--yes` elsewhere.\n\n" +
 	"**Formats** of every command that reads are `-o table` (for people), `wide` (nothing cut off), `json` and `yaml` (the same value in two spellings). " +
-	"Names of fields do not change; new ones may come. Times are RFC 3339, durations texts like `1h30m`; what is empty is left out.\n\n" +
+	"Names of fields do not change; new ones may come. Times are RFC 3339 (for people `15:04:05Z`, with a date unless it is today), always in UTC; durations are texts like `1h30m`; what is empty is left out.\n\n" +
 	"**`--watch`** redraws on a terminal. Elsewhere it appends what changed: lines for `get`, whole answers for the others; with `-o json` a line, with `-o yaml` a document for each change. Ctrl-C ends it with exit code 0.\n\n" +
 	"**Colors** and redrawing are for terminals only. `NO_COLOR=1` switches colors off, `TERM=dumb` redrawing too. Sentences beside an answer go to standard error.\n\n" +
 	"**Flags of every command:**\n"

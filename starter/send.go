@@ -10,7 +10,8 @@ import (
 	"github.com/armature-io/armature/starter/internal/wait"
 )
 
-// sendAll sends one message for each record, in order and at most limit at a time.
+// sendAll sends one message for each record, in order and at most limit at a time. A result
+// without a text is not printed.
 func (a *app) sendAll(ctx context.Context, records []backend.Record, limit int, send backend.Sender) error {
 	all := make([]int, len(records))
 	for i := range all {
@@ -23,7 +24,11 @@ func (a *app) sendAll(ctx context.Context, records []backend.Record, limit int, 
 func (a *app) sendWaves(ctx context.Context, records []backend.Record, waves [][]int, limit int, send backend.Sender) error {
 	sending := backend.Batch{
 		Records: records, Send: send,
-		Done:    func(name, result string) { a.printf("%s  %s\n", name, result) },
+		Done: func(name, result string) {
+			if result != "" {
+				a.printf("%s  %s\n", name, result)
+			}
+		},
 		Problem: func(name, problem string) { a.note("%s  %s", name, problem) },
 	}
 	return sending.Run(ctx, waves, limit)

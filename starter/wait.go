@@ -127,7 +127,7 @@ func (a *app) follow(ctx context.Context, b *connection, list []wait.Resource, g
 	begun := a.now()
 	follower := wait.Follow(b, list, g, a.now)
 	outcomes := follower.Outcomes
-	progress := progress{app: a, goal: g, last: map[int]string{}}
+	progress := progress{app: a, goal: g, list: list, last: map[int]string{}}
 	for {
 		if err := follower.Round(ctx); err != nil {
 			return outcomes, interrupted(err)
@@ -188,6 +188,7 @@ func interrupted(err error) error {
 type progress struct {
 	app  *app
 	goal wait.Goal
+	list []wait.Resource
 	// last has the key of the last line by position.
 	last  map[int]string
 	block screen.Block
@@ -203,7 +204,11 @@ func (p *progress) show(outcomes []wait.Outcome) {
 		if p.last[i] == key {
 			continue
 		}
+		isKnown := p.last[i] == "" && o.Done && p.list[i].IsUnchanged()
 		p.last[i] = key
+		if isKnown {
+			continue // the apply has counted it
+		}
 		state := screen.Summary(o.View, p.app.now())
 		switch {
 		case o.Pending != "":
@@ -211,7 +216,7 @@ func (p *progress) show(outcomes []wait.Outcome) {
 		case o.Done && p.goal == wait.Deleted && !o.View.Deleted:
 			state = o.View.PhaseName() // the condition is older than the deletion
 		}
-		p.app.printf("%s  %s  %s\n", p.app.now().Format(time.TimeOnly), cli.KindAndName(o.View.ID), state)
+		p.app.printf("%s  %s  %s\n", cli.Clock(p.app.now(), p.app.now()), cli.KindAndName(o.View.ID), state)
 	}
 }
 

@@ -129,7 +129,7 @@ func (w *watcher) show(f frame) error {
 		return err
 	}
 	w.shown = true
-	at := w.app.now().Format(time.TimeOnly)
+	at := cli.Clock(w.app.now(), w.app.now())
 	switch {
 	case w.output == cli.FormatJSON:
 		err = w.append(f, compact(out))

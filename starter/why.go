@@ -9,7 +9,9 @@ import (
 
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/rollout"
 	"github.com/armature-io/armature/starter/internal/why"
+	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 )
 
@@ -51,9 +53,38 @@ count, cause (a link), waiting, text and resources.
 	return c
 }
 
+// whyEngine returns the engine that explains, with what freezes and rollouts know.
+func (a *app) whyEngine(b *connection) *why.Engine {
+	var problems []rollout.Problem
+	read := false
+	return why.New(why.Sources{
+		Reader: b,
+		Freezes: func(ctx context.Context) ([]workflows.Freeze, error) {
+			freezes, _, err := b.Freezes(ctx)
+			return freezes, err
+		},
+		Stranded: func(ctx context.Context, r backend.Record) (message, advice string) {
+			if r.BuildID == "" || b.versions == nil || r.TaskQueue != a.taskQueue {
+				return "", ""
+			}
+			if !read {
+				// An error leaves the general advice.
+				problems, _ = rollout.Problems(ctx, b.versions, a.taskQueue, a.now())
+				read = true
+			}
+			for _, p := range problems {
+				if p.BuildID == r.BuildID {
+					return p.Message, p.Advice
+				}
+			}
+			return "", ""
+		},
+	}, a.taskQueue, a.now())
+}
+
 // chainsFrame returns the chains of named resources.
 func (a *app) chainsFrame(ctx context.Context, b *connection, names []string, output cli.Format) (frame, error) {
-	engine := why.New(b, a.taskQueue, a.now())
+	engine := a.whyEngine(b)
 	chains := make([]why.Chain, len(names))
 	key := ""
 	for i, name := range names {
@@ -90,7 +121,7 @@ func checkApplied(chains []why.Chain) error {
 
 // causesFrame returns the root causes of the resources that labels or manifests choose.
 func (a *app) causesFrame(ctx context.Context, b *connection, targets backend.Selection, output cli.Format) (frame, error) {
-	report, err := why.New(b, a.taskQueue, a.now()).Causes(ctx, targets)
+	report, err := a.whyEngine(b).Causes(ctx, targets)
 	if err != nil {
 		return frame{}, err
 	}

@@ -1,6 +1,7 @@
 package starter
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/rollout"
 	"github.com/armature-io/armature/workflows"
 )
 
@@ -133,6 +135,11 @@ func TestWhy(t *testing.T) {
 		}},
 		"frozen": {reason: "nothing is written while frozen", name: "sa1", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, account, waiting(t, "Frozen", "writes are frozen by ana@laptop"))
+			f.freezes = []workflows.Freeze{{Selector: "team=other"}, {Selector: "stack=prod"}}
+		}},
+		"frozen twice": {reason: "every freeze of the resource, each with its selector", name: "sa1", manage: func(t *testing.T, f *fakeTemporal) {
+			f.manage(t, account, waiting(t, "Frozen", "writes are frozen by ana@laptop"))
+			f.freezes = []workflows.Freeze{{}, {Selector: "stack=prod"}}
 		}},
 		"deletion": {reason: "an owner waits for a dependent that is not being deleted and waits for the owner", name: "adx", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, cluster, deleting(waiting(t, resource.ReasonWaitingForDependents, "it holds adx/telemetry", database)))
@@ -226,5 +233,47 @@ func TestWhyOwned(t *testing.T) {
 	}
 	if !strings.Contains(w.out.String(), "\nkept: sku.capacity belongs to autoscale setting a1\n") {
 		t.Errorf("the owner is missing:\n%s", w.out)
+	}
+}
+
+// strandedVersions is a deployment whose only worker is of v2.
+type strandedVersions struct{ rollout.Connection }
+
+func (strandedVersions) Pollers(context.Context) ([]backend.Poller, error) {
+	return []backend.Poller{
+		{Deployment: "armature", BuildID: "v1", Last: noon().Add(-time.Hour)}, {Deployment: "armature", BuildID: "v2", Last: noon()},
+	}, nil
+}
+
+func (strandedVersions) Deployment(context.Context, string) (backend.Deployment, error) {
+	return backend.Deployment{Name: "armature", Current: "v2", Versions: []backend.DeploymentVersion{
+		{BuildID: "v2", Status: backend.VersionCurrent}, {BuildID: "v1", Status: backend.VersionDraining},
+	}}, nil
+}
+
+func (strandedVersions) CountVersion(_ context.Context, q backend.VersionQuery) (int, error) {
+	if q.BuildID == "v1" && !q.Others {
+		return 3, nil
+	}
+	return 0, nil
+}
+
+// TestWhyStranded verifies that why says the same as rollout status about a resource on a
+// version without workers.
+func TestWhyStranded(t *testing.T) {
+	w := sampleWorld(t)
+	w.temporal.silent = true
+	for i := range w.temporal.records {
+		w.temporal.records[i].BuildID, w.temporal.records[i].TaskQueue = "v1", "armature"
+	}
+	connect := w.connect
+	w.connect = func(ctx context.Context, o backend.Options) (*connection, error) {
+		c, err := connect(ctx, o)
+		c.versions = strandedVersions{}
+		return c, err
+	}
+	w.run("why", "adx")
+	if out := w.out.String(); !strings.Contains(out, "3 resources are stranded on version v1") || !strings.Contains(out, "`armature rollout rescue v1`") {
+		t.Errorf("why prints %s", out)
 	}
 }

@@ -171,12 +171,12 @@ func (k kusto) onOneScreen(id string) {
 		k.T.Errorf("describe takes %d lines, want %d at most:\n%s", lines, screen, page)
 	}
 	for what, pattern := range map[string]string{
-		"condition and since when": `(?m)^Ready +False  (Warning|Info)  ReconciliationBlocked  since \d\d:\d\d:\d\d \(.* ago\)$`,
+		"condition and since when": `(?m)^Ready +False  (Warning|Info)  ReconciliationBlocked  since \d\d:\d\d:\d\dZ \(.* ago\)$`,
 		"the verdict in words":     `Owning cluster is in provisioning state "Updating"`,
-		"resource it waits for":    `(?m)^Waiting for +.*adx.*  since \d\d:\d\d:\d\d `,
-		"the next try":             `(?m)^Next try +(in |now|due).*\(.*\d\d:\d\d:\d\d\); tried \d+ times? so far$`,
+		"resource it waits for":    `(?m)^Waiting for +.*adx.*  since \d\d:\d\d:\d\dZ `,
+		"the next try":             `(?m)^Next try +(in |now|due).*\(.*\d\d:\d\d:\d\dZ\); tried \d+ times? so far$`,
 		"the last differences":     `properties\.softDeletePeriod: "P1D" -> "P30D"`,
-		"a decision with its time": `(?m)^ +\d\d:\d\d:\d\d pass \d+ CheckOwner Block ReconciliationBlocked: Owning cluster`,
+		"a decision with its time": `(?m)^ +\d\d:\d\d:\d\dZ pass \d+ CheckOwner Block ReconciliationBlocked: Owning cluster`,
 	} {
 		if !regexp.MustCompile(pattern).MatchString(page.Out) {
 			k.T.Errorf("describe does not show %s (%s):\n%s", what, pattern, page)

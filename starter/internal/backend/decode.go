@@ -69,6 +69,7 @@ func newRecord(d decoder, info *workflowpb.WorkflowExecutionInfo) Record {
 // or a step that keeps failing, and the next attempt of an activity.
 func (r *Record) addPending(d decoder, response *workflowservice.DescribeWorkflowExecutionResponse) {
 	info := response.GetWorkflowExecutionInfo()
+	r.BuildID = info.GetVersioningInfo().GetDeploymentVersion().GetBuildId()
 	r.RunID, r.Events = info.GetExecution().GetRunId(), info.GetHistoryLength()
 	problems := d.texts(info.GetSearchAttributes().GetIndexedFields()[attributeProblems])
 	r.Stuck = describeStuck(problems, response.GetPendingWorkflowTask().GetAttempt())
@@ -158,7 +159,7 @@ func (d decoder) time(p *commonpb.Payload) time.Time {
 	if p == nil || d.FromPayload(p, &value) != nil {
 		return time.Time{}
 	}
-	return value
+	return value.UTC()
 }
 
 // summary decodes a payload with a summary; it returns nil for any other payload.

@@ -61,6 +61,9 @@ type Record struct {
 	StepSince time.Time
 	// NextAttempt is when a failed activity is retried. Only Client.Record sets it.
 	NextAttempt time.Time
+	// BuildID is the worker version on which it runs, "" without one. Only Client.Record sets
+	// it.
+	BuildID string
 	// RunID is the run, Events the length of its history: as long as both are the
 	// same, so is the status. Only Client.Record sets them.
 	RunID  string

@@ -93,6 +93,14 @@ func CheckOneOf(flag, value string, allowed []string) error {
 	return BadInput("--%s %q is not known%s; allowed are %s", flag, value, nearest.Suggest(value, allowed), strings.Join(allowed, ", "))
 }
 
+// SelectorFlag returns a selector as a flag of the command line.
+func SelectorFlag(selector string) string {
+	if selector == "" {
+		return ""
+	}
+	return " -l " + selector
+}
+
 // NoArgs rejects arguments; instead names the alternative.
 func NoArgs(instead string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {

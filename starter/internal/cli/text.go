@@ -31,14 +31,12 @@ func In(t, now time.Time) string {
 	return "in " + text.Duration(t.Sub(now))
 }
 
-// Clock returns a time of day in the time zone of now, with its date unless that
-// is today.
+// Clock returns a time of day in UTC, with its date unless that is today.
 func Clock(t, now time.Time) string {
-	t = t.In(now.Location())
-	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
-		return t.Format(time.TimeOnly)
+	if day, _, _ := strings.Cut(text.Time(t), " "); day != now.UTC().Format(time.DateOnly) {
+		return text.Time(t)
 	}
-	return t.Format(time.DateTime)
+	return t.UTC().Format("15:04:05Z")
 }
 
 // OneLine returns a text on one line, without characters that act on a terminal.

@@ -19,17 +19,13 @@ const check = "versions"
 // Findings returns the findings of doctor about versions and their workers. It counts what is
 // on versions without workers, and asks about no single resource.
 func Findings(ctx context.Context, c Connection, taskQueue string, now time.Time) []activities.Finding {
-	r, err := newReading(ctx, c, taskQueue, "", now)
-	if err == nil {
-		err = r.countUnserved(ctx)
-	}
+	r, err := readUnserved(ctx, c, taskQueue, now)
 	if err != nil {
 		return []activities.Finding{{
 			Check: check, State: activities.FindingWarn, Message: "the worker versions cannot be read: " + err.Error(),
 			Advice: "`armature rollout status` reads them too; it needs the permission to describe worker deployments",
 		}}
 	}
-	r.judge()
 	var findings []activities.Finding
 	for _, p := range r.status.Problems {
 		findings = append(findings, activities.Finding{Check: check, State: activities.FindingError, Message: p.Message, Advice: p.Advice})
@@ -44,6 +40,30 @@ func Findings(ctx context.Context, c Connection, taskQueue string, now time.Time
 		})
 	}
 	return findings
+}
+
+// readUnserved reads the versions of a task queue, what is on those without workers, and
+// judges them.
+func readUnserved(ctx context.Context, c Connection, taskQueue string, now time.Time) (*reading, error) {
+	r, err := newReading(ctx, c, taskQueue, "", now)
+	if err == nil {
+		err = r.countUnserved(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.judge()
+	return r, nil
+}
+
+// Problems returns the problems of the versions of a task queue that a status shows. It asks
+// about no single resource.
+func Problems(ctx context.Context, c Connection, taskQueue string, now time.Time) ([]Problem, error) {
+	r, err := readUnserved(ctx, c, taskQueue, now)
+	if err != nil {
+		return nil, err
+	}
+	return r.status.Problems, nil
 }
 
 // countUnserved counts what is on versions without workers. Nothing is on a drained one.

@@ -102,6 +102,7 @@ func (r *reading) problems(v Version) []Problem {
 	}
 	if stranded {
 		found = append(found, Problem{
+			BuildID: v.BuildID,
 			Message: fmt.Sprintf("%s stranded on version %s, which no worker serves%s", strandedText(v), v.BuildID, lastPoll),
 			Advice:  "start a worker of version " + v.BuildID + " again, or `armature rollout rescue " + v.BuildID + "` moves them to the current version",
 		})
@@ -110,17 +111,20 @@ func (r *reading) problems(v Version) []Problem {
 	case v.BuildID == "" || v.Workers > 0:
 	case v.BuildID == s.Current:
 		found = append(found, Problem{
+			BuildID: v.BuildID,
 			Message: "the current version " + v.BuildID + " has no worker" + lastPoll + ": new resources wait",
 			Advice:  s.promoteAdvice("start a worker of version " + v.BuildID),
 		})
 	case v.BuildID == s.Ramping && s.RampPercent > 0:
 		found = append(found, Problem{
+			BuildID: v.BuildID,
 			Message: "the ramping version " + v.BuildID + " has no worker" + lastPoll + ": its share of the resources waits",
 			Advice:  "start a worker of version " + v.BuildID + ", or `armature rollout back`",
 		})
 	}
 	if v.Failing > 0 {
 		found = append(found, Problem{
+			BuildID: v.BuildID,
 			Message: fmt.Sprintf("the workflow tasks of %s on %s keep failing", cli.Count(v.Failing, "resource"), v.name()),
 			Advice:  "`armature replay --all` finds where a version differs from a history; `armature rollout back` returns to the version before",
 		})

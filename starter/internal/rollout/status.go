@@ -103,6 +103,8 @@ type Resource struct {
 
 // Problem is why a rollout is broken, and what to do.
 type Problem struct {
+	// BuildID is the version without workers, "" if it is not about one.
+	BuildID string `json:"buildID,omitempty"`
 	Message string `json:"message"`
 	Advice  string `json:"advice"`
 }

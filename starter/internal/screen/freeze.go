@@ -10,14 +10,6 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// SelectorFlag returns a selector as a flag of the command line.
-func SelectorFlag(selector string) string {
-	if selector == "" {
-		return ""
-	}
-	return " -l " + selector
-}
-
 // FreezeScope returns what a freeze applies to.
 func FreezeScope(freeze workflows.Freeze) string {
 	scope := cmp.Or(freeze.Selector, "everything")

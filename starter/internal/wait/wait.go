@@ -49,6 +49,9 @@ func All(records []backend.Record) []Resource {
 	return list
 }
 
+// IsUnchanged reports whether an apply did not change the resource.
+func (w Resource) IsUnchanged() bool { return w.MinGeneration > 0 && !w.Changed }
+
 // Compare compares a view with the Goal.
 func Compare(w Resource, v backend.View, g Goal) screen.Progress {
 	p := screen.Progress{View: v}

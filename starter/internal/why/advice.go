@@ -1,11 +1,15 @@
 package why
 
 import (
+	"cmp"
+	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 )
@@ -28,6 +32,50 @@ func adviceFor(c resource.Condition, phase workflows.Phase, name string) string 
 		advice = "Armature retries automatically; `armature reconcile NAME` retries now"
 	}
 	return strings.ReplaceAll(advice, "NAME", name)
+}
+
+// link returns the link of a view, with what freezes and worker versions say about it.
+func (e *Engine) link(ctx context.Context, v backend.View) *Link {
+	l := newLink(v, e.taskQueue, e.now)
+	switch {
+	case l.Stale && l.Message == noWorker(cmp.Or(v.Record.TaskQueue, e.taskQueue)) && e.sources.Stranded != nil:
+		if message, advice := e.sources.Stranded(ctx, v.Record); advice != "" {
+			l.Message, l.Advice = message, advice
+		}
+	case l.Reason == resource.ReasonFrozen && !l.Stale && !l.Clear:
+		if advice := e.freezeAdvice(ctx, v.Record.Labels); advice != "" {
+			l.Advice = advice
+		}
+	}
+	return l
+}
+
+// freezeAdvice returns the commands that lift the freezes of a resource with the labels, ""
+// if they are not known.
+func (e *Engine) freezeAdvice(ctx context.Context, labels []string) string {
+	if !e.areFreezesRead && e.sources.Freezes != nil {
+		// Without an answer, the message of the condition has to do.
+		e.frozen, _ = e.sources.Freezes(ctx)
+		e.areFreezesRead = true
+	}
+	values := map[string]string{}
+	for _, label := range labels {
+		key, value, _ := strings.Cut(label, "=")
+		values[key] = value
+	}
+	var commands []string
+	for _, freeze := range e.frozen {
+		if freeze.Matches(values) {
+			commands = append(commands, "`armature unfreeze"+cli.SelectorFlag(freeze.Selector)+"`")
+		}
+	}
+	switch len(commands) {
+	case 0:
+		return ""
+	case 1:
+		return "writes are frozen; " + commands[0] + " lifts the freeze"
+	}
+	return "writes are frozen " + strconv.Itoa(len(commands)) + " times; " + strings.Join(commands, " and ") + " lift the freezes"
 }
 
 // heldAdvice returns the advice for a write that is held, by what holds it.
@@ -65,7 +113,7 @@ var advices = map[resource.Reason]string{
 	resource.ReasonSignatureMissing:     "apply it, or request its deletion, again with --signing-key",
 	resource.ReasonSignatureInvalid:     "compare the key with `armature doctor --signing-key FILE`, then apply it again",
 	resource.ReasonSignatureOutdated:    "apply the newest manifest, or request the deletion again, with --signing-key",
-	resource.ReasonFrozen:               "writes are frozen; `armature unfreeze` lifts the freeze",
+	resource.ReasonFrozen:               "writes are frozen; the message has the command that lifts the freeze",
 	resource.ReasonReadOnly:             "a worker without read-only on this task queue writes it",
 	resource.ReasonOlderThanRecorded:    "apply the manifest that is meant: what is applied now is the newest; `armature forget NAME` if another namespace manages it",
 }

@@ -194,7 +194,7 @@ func (e *Engine) query(ctx context.Context, c *Cause, report *Report) error {
 		if err != nil {
 			return err
 		}
-		waiter = newLink(v, e.taskQueue, e.now)
+		waiter = e.link(ctx, v)
 		for _, id := range v.WaitingFor {
 			if target.ID.IsZero() && workflows.WaitingKey(id) == root.key {
 				target = backend.RecordOf(id)
@@ -209,7 +209,7 @@ func (e *Engine) query(ctx context.Context, c *Cause, report *Report) error {
 	if err != nil {
 		return err
 	}
-	c.Link = newLink(v, e.taskQueue, e.now)
+	c.Link = e.link(ctx, v)
 	if waiter != nil && !waiter.Stale {
 		c.Link.addWaiter(waiter, e.now)
 	}

@@ -26,24 +26,38 @@ const (
 	maxUnanswered = 2
 )
 
+// Sources are the parts of Temporal that an engine reads.
+type Sources struct {
+	backend.Reader
+	// Freezes returns the freezes in force; nil if there are none to read.
+	Freezes func(ctx context.Context) ([]workflows.Freeze, error)
+	// Stranded returns why the worker version of a record gets no worker, and the command that
+	// mends it; "" if a version is not the cause.
+	Stranded func(ctx context.Context, r backend.Record) (message, advice string)
+}
+
 // Engine finds causes.
 type Engine struct {
 	reader    backend.Reader
+	sources   Sources
 	viewer    *backend.Viewer
 	taskQueue string
 	now       time.Time
 	// graph has the managed resources by the key with which others wait for them,
 	// nil until it is needed.
 	graph map[string]backend.Record
+	// frozen are the freezes in force, once areFreezesRead.
+	frozen         []workflows.Freeze
+	areFreezesRead bool
 	// served has the task queues of which it is known whether a worker polls them.
 	served map[string]bool
 }
 
 // New returns an engine that shows ages and times from now. taskQueue is shown for
 // resources without a known queue.
-func New(reader backend.Reader, taskQueue string, now time.Time) *Engine {
+func New(sources Sources, taskQueue string, now time.Time) *Engine {
 	return &Engine{
-		reader: reader, viewer: &backend.Viewer{Reader: reader, MaxUnanswered: maxUnanswered}, taskQueue: taskQueue, now: now,
+		reader: sources.Reader, sources: sources, viewer: &backend.Viewer{Reader: sources.Reader, MaxUnanswered: maxUnanswered}, taskQueue: taskQueue, now: now,
 		served: map[string]bool{},
 	}
 }
@@ -117,7 +131,7 @@ func (w *walk) follow(ctx context.Context, r backend.Record, waiters []*Link) (*
 	if err != nil {
 		return nil, err
 	}
-	l := newLink(v, w.taskQueue, w.now)
+	l := w.link(ctx, v)
 	w.visited[l.key] = l
 	if !l.follows(v) || len(waiters) > 0 && waiters[len(waiters)-1].isBlockedBy(l) {
 		return l, nil

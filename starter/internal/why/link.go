@@ -149,9 +149,12 @@ func (l *Link) setUnanswered(v backend.View, taskQueue string) {
 		l.Advice = "run `armature why " + l.Name + "` again in a few seconds"
 		return
 	}
-	l.Message = "no worker responds on task queue " + taskQueue
+	l.Message = noWorker(taskQueue)
 	l.Advice = "start a worker on task queue " + taskQueue
 }
+
+// noWorker returns the message about a task queue without workers.
+func noWorker(taskQueue string) string { return "no worker responds on task queue " + taskQueue }
 
 // finalMessage returns the message with which a run of --once failed, "" for every
 // other end.
