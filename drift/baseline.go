@@ -105,7 +105,7 @@ func NewBaseline(desired, observed map[string]any, opts Options) Baseline {
 	var remaining []difference
 	added, carried := map[pathHash]int{}, opts.Kept.decode()
 	for _, d := range w.differences(desired, observed, opts.Ignore) {
-		if opts.Put && carried.hasPart(d.path) && (d.rule != ruleItemAdded || opts.Hold) {
+		if opts.Put && carried.hasPart(d.path) && (d.rule != ruleItemAdded || opts.Hold) && !opts.Baseline.hasDifference(d, opts) {
 			continue // the PUT did not state it
 		}
 		if _, reason := reasons[d.text]; d.rule == ruleItemAdded && !reason {
@@ -137,6 +137,14 @@ func NewBaseline(desired, observed map[string]any, opts Options) Baseline {
 	known := opts.Baseline.Added.decode()
 	baseline.Sent = opts.Sent || opts.Baseline.Sent && !slices.ContainsFunc(slices.Collect(maps.Keys(added)), func(h pathHash) bool { return !known.hasHash(h) })
 	return baseline
+}
+
+// hasDifference reports whether Azure kept the same difference after the PUT before.
+func (b Baseline) hasDifference(d difference, opts Options) bool {
+	before, known := b.Differences[d.text]
+	again := d.entry(opts)
+	again.NotTaken = before.NotTaken
+	return known && before == again
 }
 
 // fill keeps the first differences by path and the others as one hash.

@@ -35,7 +35,7 @@ type Options struct {
 	// Hold is set for a correction: settings of other tools and users that it would take away stay,
 	// and wait for a user (Result.Held). keepItems is set if their items stay in lists whose items
 	// have a key.
-	Hold, keepItems bool
+	Hold, holds, keepItems bool
 	// ChildLists are lists in the body whose items are resources: a PUT keeps them.
 	ChildLists []string
 	// Merge is set when a PUT merges desired into observed: elements that other
@@ -134,6 +134,8 @@ type Result struct {
 	Held    Drops
 	Waiting []resource.Difference
 	carried []string
+	// mixed are the lists of scalars that a correction sends with the items of others.
+	mixed []Leaf
 	// HoldsItems is set if a correction sends items of others beside desired ones.
 	HoldsItems bool
 }

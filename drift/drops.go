@@ -33,15 +33,25 @@ var envelope = [...]string{"properties", "identity", "sku", "plan", "zones", "ma
 // that desired does not state, that its body does not contain, and that are not there by
 // themselves. What the last PUT did not state and left alone, the next one does too.
 func DropsOf(desired, observed map[string]any, opts Options) Drops {
-	return boundedDrops(dropsOf(desired, observed, opts))
+	return boundedDrops(dropsOf(desired, observed, opts), observed)
 }
 
-func boundedDrops(paths []resource.Path) Drops {
+func boundedDrops(paths []resource.Path, observed map[string]any) Drops {
 	var drops Drops
 	for _, path := range paths {
-		drops.add(path.String())
+		drops.add(dropText(path, observed))
 	}
 	return drops
+}
+
+// dropText returns the path of a value that a PUT takes away, with the value of a scalar in a
+// list: its index names nothing.
+func dropText(path resource.Path, observed map[string]any) string {
+	value := valueAt(path, observed)
+	if !path[len(path)-1].IsIndex || !isScalar(value) {
+		return path.String()
+	}
+	return path.String() + " " + difference{path: path, observed: value, present: true}.show().Observed
 }
 
 // dropsOf is DropsOf without a bound.
@@ -56,7 +66,7 @@ func dropsOf(desired, observed map[string]any, opts Options) []resource.Path {
 	f := dropFinder{
 		subject: opts.sender(observed), view: opts.Baseline.view(desired, opts), published: KeepsOthers(opts.Type),
 		serviceValues: opts.Baseline.ServiceValues.decode(), hash: hasher{opts.Key}, ignore: resource.ParsePaths(opts.Ignore),
-		survived: opts.Baseline.Sent, inline: types.InlineLists(opts.Type), childLists: opts.ChildLists,
+		holds: opts.holds, survived: opts.Baseline.Sent, inline: types.InlineLists(opts.Type), childLists: opts.ChildLists,
 	}
 	shown := writableOf(desired, observed, opts)
 	rest := map[string]any{}
@@ -86,6 +96,8 @@ type dropFinder struct {
 	serviceValues decodedSet
 	hash          hasher
 	ignore        []resource.Path
+	// holds is set for a correction.
+	holds bool
 	// survived is set if the items of others in the baseline were there after a PUT.
 	survived bool
 	drops    []resource.Path
@@ -231,19 +243,35 @@ func (f *dropFinder) stays(path, list resource.Path, extra int, item any) bool {
 	return f.survived && applied.hasAdded(recorded)
 }
 
-// scalars adds the elements that a list has beyond the desired ones. A longer list that
-// Azure kept after the last PUT is its choice.
+// scalars adds the elements that a list has beyond the desired ones: those of a longer list, and
+// in a correction those of a set that is not longer. What Azure kept after the last PUT is its
+// choice.
 func (f *dropFinder) scalars(desired, shown []any, path resource.Path) {
 	whole := difference{path: path, text: path.String(), desired: desired, observed: shown, present: true, rule: ruleListLength}
-	if entry, known := f.view.entries[hashPath(path)]; len(shown) <= len(desired) || known && f.view.matches(entry, whole) {
+	longer := len(shown) > len(desired)
+	inSet := f.holds && f.subject.isTextSet(path, desired, shown)
+	if !longer && !inSet || f.isAccepted(whole) {
 		return
 	}
 	p := cursorAt(path, desired).in(f.subject)
 	for i, at := range shown {
-		if !slices.ContainsFunc(desired, func(own any) bool { return f.subject.equalItems(p, own, at) }) {
-			f.add(path.With(resource.Step{Index: i, IsIndex: true}))
+		if slices.ContainsFunc(desired, func(own any) bool { return f.subject.equalItems(p, own, at) }) {
+			continue
+		}
+		item := difference{path: path.With(resource.Step{Index: i, IsIndex: true}), observed: at, present: true, rule: ruleValue}
+		if len(shown) == len(desired) {
+			item.desired = desired[i]
+		}
+		if longer || !f.isAccepted(item) {
+			f.add(item.path)
 		}
 	}
+}
+
+// isAccepted reports whether Azure kept a difference after the last PUT.
+func (f *dropFinder) isAccepted(d difference) bool {
+	entry, known := f.view.entries[hashPath(d.path)]
+	return known && f.view.matches(entry, d)
 }
 
 // withoutFixed removes from what may be sent back the members that ARM sets, and the lists

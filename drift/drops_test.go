@@ -137,7 +137,7 @@ func TestDropsOf(t *testing.T) {
 			reason: "a longer list has items of others; a changed one has another value", resourceType: "Microsoft.Network/virtualNetworks", version: "2023-09-01",
 			desired: `{"properties":{"addressSpace":{"addressPrefixes":["10.0.0.0/16"]},"dhcpOptions":{"dnsServers":["10.0.0.4"]}}}`,
 			now:     `{"properties":{"addressSpace":{"addressPrefixes":["10.1.0.0/16","10.0.0.0/16"]},"dhcpOptions":{"dnsServers":["10.0.0.5"]}}}`,
-			want:    []string{"properties.addressSpace.addressPrefixes[0]"},
+			want:    []string{"properties.addressSpace.addressPrefixes[0] \"10.1.0.0/16\""},
 		},
 		"values of the service in items without a key": {
 			reason: "they are there again after the PUT", resourceType: subnet, version: "2023-09-01",

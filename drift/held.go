@@ -14,10 +14,14 @@ func (result *Result) hold(found []difference, desired, observed map[string]any,
 		return found
 	}
 	inner, everything := opts.holding(), false
-	var waiting []resource.Path
+	var waiting, mixed []resource.Path
 	for _, path := range dropsOf(desired, observed, inner) {
 		part := heldPart(path, inner.keepItems)
-		result.Held.add(path.String())
+		result.Held.add(dropText(path, observed))
+		if result.mix(path, part, found, desired, observed, inner) {
+			mixed = append(mixed, part)
+			continue
+		}
 		result.carried = append(result.carried, part.String())
 		waiting = append(waiting, part)
 		read, err := resource.ParsePath(part.String())
@@ -25,7 +29,7 @@ func (result *Result) hold(found []difference, desired, observed map[string]any,
 	}
 	return slices.DeleteFunc(found, func(d difference) bool {
 		added := inner.keepItems && d.rule == ruleItemAdded && len(d.path) > 0 && d.path[len(d.path)-1].Key != ""
-		if !added && !everything && !isIgnored(d.path, waiting) {
+		if !added && !everything && (!isIgnored(d.path, waiting) || isIgnored(d.path, mixed)) {
 			return false
 		}
 		result.HoldsItems = result.HoldsItems || added
@@ -39,11 +43,33 @@ func (result *Result) hold(found []difference, desired, observed map[string]any,
 	})
 }
 
+// mix adds the list around a scalar of others to the lists that a correction sends with them,
+// and the scalar to what waits. It reports whether the list is one.
+func (result *Result) mix(path, list resource.Path, found []difference, desired, observed map[string]any, opts Options) bool {
+	own, _ := valueAt(list, desired).([]any)
+	shown, _ := valueAt(list, observed).([]any)
+	if len(path) != len(list)+1 || !opts.keepItems {
+		return false
+	}
+	merged, ok := opts.subject(observed).mixedList(list, own, shown, found)
+	if !ok {
+		return false
+	}
+	if !slices.ContainsFunc(result.mixed, func(other Leaf) bool { return slices.Equal(other.Path, list) }) {
+		result.mixed = append(result.mixed, Leaf{Path: list, Value: merged})
+	}
+	result.HoldsItems = true
+	if len(result.Waiting) < resource.MaxDifferences {
+		result.Waiting = append(result.Waiting, difference{path: path, observed: valueAt(path, observed), present: true, rule: ruleItemAdded}.show())
+	}
+	return true
+}
+
 // holding returns options without Hold that keep items of others in lists whose items have a key,
 // unless Azure refused such a mixture.
 func (o Options) holding() Options {
 	refused := o.Baseline.Mixture != "" && o.Baseline.Mixture == o.Baseline.Body
-	o.keepItems, o.Hold = o.Hold && o.KeepOthers && !refused, false
+	o.holds, o.keepItems, o.Hold = o.Hold, o.Hold && o.KeepOthers && !refused, false
 	return o
 }
 
@@ -55,16 +81,21 @@ func (b Baseline) WithRefusedMixture() Baseline {
 }
 
 // carrying returns options for a body that also ignores the settings that wait for a user. carried
-// are the paths of all values of the manifest that the body has as Azure shows them.
-func (o Options) carrying(desired, observed map[string]any) (_ Options, carried []resource.Path) {
+// are the paths of all values of the manifest that the body has as Azure shows them, and of the
+// mixed lists, which it has with the items of others.
+func (o Options) carrying(desired, observed map[string]any) (_ Options, carried []resource.Path, mixed []Leaf) {
 	carried = o.ownedPaths()
 	if !o.Hold || observed == nil {
-		return o, carried
+		return o, carried, nil
 	}
-	held := Compare(desired, observed, o).carried
+	found := Compare(desired, observed, o)
 	o = o.holding()
-	o.Ignore = slices.Concat(o.Ignore, held)
-	return o, append(carried, resource.ParsePaths(held)...)
+	o.Ignore = slices.Concat(o.Ignore, found.carried)
+	carried = append(carried, resource.ParsePaths(found.carried)...)
+	for _, list := range found.mixed {
+		carried = append(carried, list.Path)
+	}
+	return o, carried, found.mixed
 }
 
 // heldPart returns the path of the part that a correction sends as Azure shows it, so that the

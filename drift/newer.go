@@ -43,7 +43,7 @@ func NewerDrops(desired, observed map[string]any, newer types.Newer, opts Option
 			f.add(path)
 		}
 	})
-	return boundedDrops(f.drops)
+	return boundedDrops(f.drops, observed)
 }
 
 // refers reports whether a value is a reference to another resource, or a list with one.

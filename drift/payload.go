@@ -49,12 +49,15 @@ func Body(resolved, desired, observed map[string]any, opts Options) Sent {
 // Patch returns the body of a PATCH: resolved, without the ignored properties, which stay as they
 // are. The items of a list are sent with the values of others, because a PATCH replaces it.
 func Patch(resolved, desired, observed map[string]any, opts Options) Sent {
-	carrying, carried := opts.carrying(desired, observed)
+	carrying, carried, mixed := opts.carrying(desired, observed)
 	sent := Sent{Body: Payload(resolved, observed, carrying.Ignore), Kept: PathSet("").With(carried...)}
 	for _, path := range resource.ParsePaths(carrying.Ignore) {
 		if !slices.ContainsFunc(path, func(step resource.Step) bool { return step.Name == "" }) {
 			path.Remove(sent.Body)
 		}
+	}
+	for _, list := range mixed {
+		setList(sent.Body, list)
 	}
 	withoutUnverified(sent.Body, opts)
 	leaveOut(sent.Body, desired, observed, opts, true)
@@ -63,8 +66,11 @@ func Patch(resolved, desired, observed map[string]any, opts Options) Sent {
 
 // bodyOf is Body with the parts that could not be read.
 func bodyOf(resolved, desired, observed map[string]any, opts Options) Sent {
-	opts, carried := opts.carrying(desired, observed)
+	opts, carried, mixed := opts.carrying(desired, observed)
 	own := Payload(resolved, observed, opts.Ignore)
+	for _, list := range mixed {
+		setList(own, list)
+	}
 	if observed == nil {
 		return Sent{Body: own}
 	}

@@ -12,6 +12,27 @@ import (
 // property does not change its nature.
 type Marks struct {
 	WriteOnly, Sensitive *Paths
+	// Sets are lists of texts and integers whose order has no meaning.
+	Sets *Paths
+}
+
+// sequences are the names of lists of texts whose order has a meaning, in lower case: a text
+// more or less in the midst of a command makes another command.
+var sequences = [...]string{
+	"args", "arguments", "argv", "command", "commands", "dockerargslist", "entrypoint", "firstlogoncommands",
+	"inline", "jvmoptions", "layers", "regionorder", "scriptlines", "scripts", "x5c",
+}
+
+// isSet reports whether a property is a list whose order has no meaning.
+func (p Property) isSet() bool {
+	if p.Type.Kind != List || p.Type.Item == nil || slices.Contains(sequences[:], strings.ToLower(p.Name)) {
+		return false
+	}
+	switch p.Type.Item.Kind {
+	case Text, Literal, Integer, Union:
+		return true
+	}
+	return false
 }
 
 // MarksOf returns the marks of a type, without those below a read-only property; the
@@ -48,7 +69,7 @@ func derive[T any](all *index, cache *sync.Map, name string, compute func(*publi
 }
 
 func (t *publishedType) marks() Marks {
-	writeOnly, sensitive := &Paths{}, &Paths{}
+	writeOnly, sensitive, sets := &Paths{}, &Paths{}, &Paths{}
 	for _, shape := range t.shapes() {
 		shape.Walk(func(path []string, p Property) bool {
 			if p.Has(WriteOnly) {
@@ -57,10 +78,13 @@ func (t *publishedType) marks() Marks {
 			if p.Type.isSecret() {
 				sensitive.add(path)
 			}
+			if p.isSet() {
+				sets.add(path)
+			}
 			return !p.Has(ReadOnly)
 		})
 	}
-	return Marks{WriteOnly: writeOnly.orNil(), Sensitive: sensitive.orNil()}
+	return Marks{Sets: sets.orNil(), WriteOnly: writeOnly.orNil(), Sensitive: sensitive.orNil()}
 }
 
 // isSecret reports whether a value, or each item of a list or map, is published as a

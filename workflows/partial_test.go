@@ -55,6 +55,18 @@ func TestForeignItems(t *testing.T) {
 			drift: `{"properties":{"TTL":5}}`, item: "203.0.113.7", value: `"TTL":300`,
 			others: map[string]string{"Microsoft.Network/dnsZones/example.com": `{"location":"global"}`},
 		},
+		"address space": {
+			id: "Microsoft.Network/virtualNetworks/n2", version: "2024-05-01",
+			body:  `{"location":"westus2","properties":{"enableDdosProtection":false,"addressSpace":{"addressPrefixes":["10.0.0.0/16","10.1.0.0/16"]}}}`,
+			added: `{"properties":{"addressSpace":{"addressPrefixes":["203.0.113.0/24","10.0.0.0/16"]}}}`,
+			drift: `{"properties":{"flowTimeoutInMinutes":10}}`, item: "203.0.113.0/24", value: `"addressPrefixes":["203.0.113.0/24","10.0.0.0/16","10.1.0.0/16"]`,
+		},
+		"origins": {
+			id: "Microsoft.SignalRService/signalR/foreign7", version: "2024-03-01",
+			body:  `{"location":"westus2","sku":{"name":"Standard_S1","capacity":1},"properties":{"publicNetworkAccess":"Disabled","cors":{"allowedOrigins":["https://a.example.com"]}}}`,
+			added: `{"properties":{"cors":{"allowedOrigins":["https://theirs.example.com"]}}}`,
+			drift: `{"properties":{"publicNetworkAccess":"Enabled"}}`, item: "https://theirs.example.com", value: `"publicNetworkAccess":"Disabled"`,
+		},
 		"subnet": {
 			id: "Microsoft.Network/virtualNetworks/n1/subnets/s1", version: "2024-05-01",
 			body:  `{"properties":{"addressPrefix":"10.0.0.0/24","privateEndpointNetworkPolicies":"Enabled","serviceEndpoints":[{"service":"Microsoft.Storage"}]}}`,
