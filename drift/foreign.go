@@ -9,12 +9,11 @@ import (
 // removedText stands for a value that was removed.
 const removedText = "removed"
 
-// Foreign returns the values of observed that desired does not state and that changed since the
-// last PUT: another tool or user set or removed them, and no manifest contains them. It also
-// returns items that were added to lists of the manifest. Values are shown as in differences, at
-// most resource.MaxDifferences; more counts the others. A removed value (Baseline.Others) has
-// only its path. Before the first PUT nothing is known, and nothing is foreign; so it is with a
-// part that was not read after the PUT, and with scalars of a body that has too many.
+// Foreign returns the values outside of the manifest that another tool or user set or removed since
+// the last PUT, and items added to lists of the manifest: at most resource.MaxDifferences, as
+// messages show them; more counts the others. A removed value (Baseline.Others) has only its
+// path. It returns none before the first PUT, none of a part that was not read after the PUT,
+// and no scalars of a body that has too many.
 func Foreign(desired, observed map[string]any, opts Options) (found []resource.Difference, more int) {
 	before := opts.Baseline
 	if observed == nil || !before.Sent && before.ServiceValues == "" {
@@ -57,14 +56,15 @@ type foreignFinder struct {
 	found   []resource.Difference
 }
 
-// leavesOut reports whether nothing is known of the values at a path.
+// leavesOut reports whether values at a path are ignored, or in a part without a read after the
+// PUT.
 func (f foreignFinder) leavesOut(path resource.Path) bool {
 	part := f.subject.parts.of(path)
 	return isIgnored(path, f.ignored) || part != nil && (!part.verified || !slices.Contains(f.opts.Baseline.Parts, part.name))
 }
 
-// holds reports whether a body has a value at a path, although it may be empty if it has a name
-// of its own.
+// holds reports whether a body has a value at a path. An empty value counts only below a resource
+// ID, as in identity.userAssignedIdentities.
 func holds(body map[string]any, path resource.Path) bool {
 	value, found := path.Get(body)
 	return found && (!isEmpty(value) || isFullID(path[len(path)-1].Name))
