@@ -193,9 +193,9 @@ SAMPLED := git grep -l 'testing\.Short()' -- '*_test.go' ':!dev' | sed 's|/[^/]*
 # PART_TIMES has a line for each part that ended: name, seconds, seconds of the processors, exit code.
 PART_TIMES := dev/bin/check.times
 
-# CHECK_GOGC lets compilers, linters and tests collect garbage a quarter as often, for memory.
-# Workers and commands that tests start do not inherit it.
-CHECK_GOGC := 400
+# CHECK_GOGC lets compilers, linters and tests collect garbage half as often, for memory. Workers
+# and commands that tests start do not inherit it.
+CHECK_GOGC := 200
 
 .PHONY: check
 check: ## everything that CI runs, two parts at a time; prints the time of each part at the end

@@ -86,6 +86,9 @@ func TestTally(t *testing.T) {
 
 // A fleet that is not Ready as a whole does not become an endless list.
 func TestTallyIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it lists a long fleet in one goroutine")
+	}
 	s := newServer(t)
 	const more = 7
 	for n := range maxTallied + more {

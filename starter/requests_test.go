@@ -172,6 +172,9 @@ func (f *frontend) sent(method string) int {
 // takes n/1,000 requests and at most one more; on SQLite n/250. The server ends a list with
 // a page that is not full, as Temporal does (v1.32.1).
 func TestListRequests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it lists ten thousand resources in one goroutine")
+	}
 	cases := map[string]struct {
 		reason string
 		store  string
@@ -203,6 +206,9 @@ func TestListRequests(t *testing.T) {
 
 // TestWatchRequests counts the lists of a watch: at most one in two seconds.
 func TestWatchRequests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it lists a thousand resources thirty times")
+	}
 	for store, first := range map[string]int{"postgres12": 2, "sqlite": 5} {
 		t.Run(store, func(t *testing.T) {
 			f, w := startFrontend(t, store, 1000)

@@ -103,6 +103,9 @@ func TestFailedCaseShowsValues(t *testing.T) {
 
 // A condition over the limit shows what it costs.
 func TestCostOfACase(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector takes a minute for the cost limit")
+	}
 	fifty, thousand := "["+strings.Repeat("1,", 49)+"1]", "["+strings.Repeat("1,", 999)+"1]"
 	for name, c := range map[string]struct{ when, want string }{
 		"some": {fifty + ".all(a, " + thousand + ".all(b, a + b > 0))", "the condition costs "},
