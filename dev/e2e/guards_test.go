@@ -106,7 +106,7 @@ func TestGuardFreeze(t *testing.T) {
 			for _, r := range fleet {
 				round++
 				w.Sim.Patch(r.id(), map[string]any{"properties": map[string]any{"size": fmt.Sprintf("large%d", round)}})
-				w.CLI("reconcile", "--force", r.id())
+				w.CLI("reconcile", r.id(), "--force", "--reason", "INC-42")
 			}
 			now := latest(w)
 			return now.After(until), now.String()
@@ -148,7 +148,7 @@ func TestGuardFreeze(t *testing.T) {
 	s.MustCLI("unfreeze")
 	for _, r := range fleet[1:] {
 		w.Until(30*time.Second, "it is put right", func() (bool, string) {
-			w.CLI("reconcile", "--force", r.id())
+			w.CLI("reconcile", r.id(), "--force", "--reason", "INC-42")
 			status, err := w.Status(r.id())
 			return err == nil && status.Condition.Ready, fmt.Sprint(status.Condition, err)
 		})
