@@ -32,6 +32,8 @@ type Options struct {
 	// Owned are the values of other owners that differ, from WithOwned.
 	Owned     []Owned
 	ownerBody map[string]any
+	// hidden are the values of other owners that no read shows, so that a PUT cannot carry them.
+	hidden []resource.Path
 	// Hold is set for a correction: settings of other tools and users that it would take away stay,
 	// and wait for a user (Result.Held). keepItems is set if their items stay in lists whose items
 	// have a key.

@@ -10,14 +10,20 @@ import (
 
 // leaveOut removes from the body for a resource that exists the values that no read shows, that
 // the manifest did not change since they were recorded, and that stay if a request omits them:
-// another tool may have changed them since. Options.Enforce names values that are sent.
+// another tool may have changed them since. Options.Enforce names values that are sent. A value
+// with another owner (Options.Initial) counts as unchanged.
 func leaveOut(body, desired, observed map[string]any, opts Options, patch bool) {
+	w, enforced := &walker{subject: opts.subject(observed)}, resource.ParsePaths(opts.Enforce)
+	for _, path := range opts.hidden {
+		if w.subject.staysOmitted(difference{path: path, rule: hiddenSecret}, opts.Hold, patch) {
+			path.Remove(body)
+		}
+	}
 	view := opts.Baseline.view(desired, opts)
 	if view.applied == nil || observed == nil {
 		return
 	}
 	view.sameBody() // it recognizes the key
-	w, enforced := &walker{subject: opts.subject(observed)}, resource.ParsePaths(opts.Enforce)
 	for _, d := range w.differences(desired, observed, opts.Ignore) {
 		if d.hidden && w.subject.staysOmitted(d, opts.Hold, patch) && !isIgnored(d.path, enforced) && view.proves(d) {
 			d.path.Remove(body)

@@ -115,7 +115,7 @@ const ownerAzure = "Azure"
 // resource's owner; without it, its switches count as on. If a switch was turned off outside
 // the manifest, only a correction (Hold) ignores its values.
 func (o Options) WithOwned(desired, observed, owner map[string]any) Options {
-	o.ownerBody, o.Owned = owner, nil
+	o.ownerBody, o.Owned, o.hidden = owner, nil, nil
 	if observed == nil {
 		return o
 	}
@@ -132,6 +132,9 @@ func (o Options) WithOwned(desired, observed, owner map[string]any) Options {
 			continue
 		}
 		o.Ignore = append(o.Ignore, v.text)
+		if s.hides(v.sides) {
+			o.hidden = append(o.hidden, v.path)
+		}
 		if s.differs(v.sides) {
 			shown := difference{path: v.path, desired: v.value, observed: v.desired, present: v.isStated}.show()
 			owned.Desired, owned.Observed = shown.Desired, shown.Observed
@@ -195,6 +198,14 @@ func Differs(desired, observed map[string]any, pattern string) bool {
 		s.expand(sides{value: desired, desired: observed}, path, func(of sides) { differs = differs || s.differs(of) })
 	}
 	return differs
+}
+
+// hides reports whether no read shows a value of the manifest.
+func (s *subject) hides(of sides) bool {
+	w, p := &walker{subject: s}, cursorAt(of.path, of.value).in(s)
+	p.observed, p.present = of.desired, of.isStated
+	w.compare(p, nil)
+	return len(w.found) == 1 && w.found[0].hidden
 }
 
 func (o Options) hashOwned(v ownedValue) string {
