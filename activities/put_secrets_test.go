@@ -1,14 +1,19 @@
 package activities
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/secrets"
 )
 
 const (
@@ -168,4 +173,46 @@ func (w *world) storedBody(text string) string {
 		stored += jsonOf(r.Body)
 	}
 	return stored
+}
+
+// TestKeptSecretIsRotatedDuringPut rotates a password at its source after the comparison of a PUT
+// that would leave it out: the PUT sends the new one, because its hash counts as sent.
+func TestKeptSecretIsRotatedDuringPut(t *testing.T) {
+	t.Parallel()
+	const server = groupText + "/providers/Microsoft.Sql/servers/rotated"
+	folder, armed, sent := t.TempDir(), false, ""
+	is := func(value string) { must(t, os.WriteFile(filepath.Join(folder, "password"), []byte(value), 0o600)) }
+	w := newWorld(t, func(s *setup) {
+		s.sim.TimeScale, s.options.Rotation = 1e6, true
+		s.handler = func(h http.Handler) http.Handler {
+			reads := 0
+			return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+				body, err := io.ReadAll(r.Body)
+				must(t, err)
+				r.Body = io.NopCloser(bytes.NewReader(body))
+				if armed && r.Method == http.MethodGet {
+					if reads++; reads == 2 { // that of the PUT
+						is("second")
+					}
+				}
+				if r.Method == http.MethodPut {
+					sent = string(body)
+				}
+				h.ServeHTTP(out, r)
+			})
+		}
+	})
+	is("first")
+	w.acts.resolver = secrets.New(secrets.Options{Dir: folder})
+	w.put(groupText, `{"location":"westus2"}`)
+	p := &passRunner{world: w, spec: desired(t, server, `{"location":"westus2","properties":{"administratorLogin":"boss","administratorLoginPassword":{"$secret":"file:password"},"minimalTlsVersion":"1.2"}}`)}
+	p.spec.APIVersion, p.spec.SecretRefs = "2021-11-01", []string{"file:password"}
+	if got := p.pass(); got.Stops() {
+		t.Fatalf("creation: %s %s", got.Reason, got.Message)
+	}
+	p.patch(`{"properties":{"minimalTlsVersion":"1.0"}}`)
+	armed = true
+	if got := p.pass(); got.Stops() || !strings.Contains(sent, `"second"`) {
+		t.Errorf("%s %s: sent %s", got.Reason, got.Message, sent)
+	}
 }
