@@ -50,8 +50,8 @@ func (a *app) waitCommand() *cobra.Command {
 		Short: "Wait until resources are Ready or deleted",
 		Long: `wait watches resources and ends when all are Ready (or deleted), when time helps
 none of the others, or after --timeout. Time does not help a resource that needs a
-person (a missing secret, an approval, refused content, a pause, a freeze), or that
-waits only for such a resource; wait then ends with exit code 1 and names who must
+person (a missing secret, an approval, refused content, a pause, a freeze, an owner that
+does not exist and nobody manages), or that waits only for such a resource; wait then ends with exit code 1 and names who must
 act. A state that is retried within minutes is tried once more first, and has to
 last for half a minute. Without names it watches every managed resource. A terminal shows a tree of the resources;
 elsewhere each change is a line.

@@ -40,7 +40,7 @@ type blockerSearch struct {
 	now      time.Time
 	list     []awaitedResource
 	byKey    map[string]int
-	// others are the views of resources outside of the wait, nil for one that may change
+	// others are the views of resources outside of the wait, also of unmanaged ones, nil for one that may change
 	// by itself. They are read while reading is set, and reads bounds the requests.
 	others  map[string]*backend.View
 	reading bool
@@ -194,10 +194,23 @@ func (o *blockerSearch) target(ctx context.Context, waiter backend.View, id reso
 	switch {
 	case v == nil:
 		return ""
+	case v.Unmanaged:
+		return o.absent(waiter)
 	case o.blocksDeletion(waiter, *v):
 		return notDeleted(id)
 	}
 	return o.view(ctx, *v)
+}
+
+// absent returns who has to act for an owner or a reference that Azure does not have and no
+// workflow manages, "" while somebody may still create it.
+func (o *blockerSearch) absent(waiter backend.View) string {
+	c := waiter.Condition
+	isAbsent := c.Reason == resource.ReasonWaitingForOwner || c.Reason == resource.ReasonReferenceNotFound
+	if waiter.Deleting || !isAbsent || o.now.Sub(c.LastTransitionTime) < minLasting {
+		return ""
+	}
+	return "it does not exist, and nobody manages it; apply its manifest, or correct the name that leads to it"
 }
 
 func notDeleted(id resource.ID) string {
@@ -224,7 +237,7 @@ func (o *blockerSearch) other(ctx context.Context, id resource.ID) *backend.View
 	}
 	viewer := &backend.Viewer{Reader: o.reader}
 	v, err := viewer.Refresh(ctx, backend.RecordOf(id))
-	if err == nil && !v.Unmanaged && !v.Stale {
+	if err == nil && (v.Unmanaged || !v.Stale) {
 		o.others[id.Key()] = &v
 	}
 	return o.others[id.Key()]

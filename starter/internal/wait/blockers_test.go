@@ -75,6 +75,15 @@ func TestBlockers(t *testing.T) {
 		"throttled": {reason: "a budget recovers", list: []awaitedResource{state(t, "a", resource.ReasonThrottled)}},
 		"held":      {reason: "the budget recovers within the hour", list: []awaitedResource{state(t, "a", resource.ReasonHeld)}},
 		"code":      {reason: "most codes of Azure clear", list: []awaitedResource{state(t, "a", "AllocationFailed")}},
+		"absent and not managed": {
+			reason: "nobody creates it", want: "it waits for b: it does not exist, and nobody manages it",
+			list: []awaitedResource{state(t, "a", resource.ReasonWaitingForOwner, "b")},
+		},
+		"absent for a moment": {
+			reason: "another tool may be creating it",
+			list:   []awaitedResource{with(state(t, "a", resource.ReasonReferenceNotFound, "b"), func(a *awaitedResource) { a.View.Condition.LastTransitionTime = noon().Add(-29 * time.Second) })},
+		},
+		"not managed and busy": {reason: "it exists, and its operation ends", list: []awaitedResource{state(t, "a", waiting, "b")}},
 		"waits and was not tried": {
 			reason: "the try of the other counts", want: "it waits for b",
 			list: []awaitedResource{with(state(t, "a", waiting, "b"), func(a *awaitedResource) { a.Tried = false }), state(t, "b", secret)},
@@ -136,7 +145,6 @@ func TestBlockers(t *testing.T) {
 			reason: "the chain leaves the wait", want: "it waits for b: it waits for c: the operator",
 			list: []awaitedResource{state(t, "a", waiting, "b")}, others: []awaitedResource{state(t, "b", waiting, "c"), state(t, "c", secret)},
 		},
-		"waits for what is not managed": {reason: "another tool may create it", list: []awaitedResource{state(t, "a", resource.ReasonWaitingForOwner, "b")}},
 		"cycle": {
 			reason: "a deletion may be left to the other one",
 			list:   []awaitedResource{state(t, "a", waiting, "b"), state(t, "b", waiting, "a")},
