@@ -36,6 +36,8 @@ type draft struct {
 	validation Validation
 	// needs are the manifests that come first: owner, references, dependsOn.
 	needs []need
+	// reads are the values of other resources that the body reads.
+	reads []read
 	// open are the names that are left open.
 	open Issues
 }

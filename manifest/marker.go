@@ -129,11 +129,13 @@ func (b *bodyReader) reference(n *node, at cursor) any {
 		b.report(path.position, at, "path: %s; write a text like properties.x", path.found())
 		return nil
 	}
-	if _, err := resource.ParsePath(path.text); err != nil {
+	steps, err := resource.ParsePath(path.text)
+	if err != nil {
 		b.report(path.position, at, "%v; write it like a.b, list[*].c, list[name=x].c or tags['a.b/c']", err)
 		return nil
 	}
 	b.note(reference)
+	b.draft.reads = append(b.draft.reads, read{from: reference, path: steps, at: path.position, place: at.path.String() + ".path"})
 	return map[string]any{resource.RefMarker: reference.ID.String(), "path": path.text, "apiVersion": reference.APIVersion}
 }
 

@@ -13,7 +13,7 @@ import (
 // The variables of expressions in a $text.
 const (
 	paramsVariable = "params"
-	refVariable    = "ref"
+	refVariable    = expression.Reference
 )
 
 // maxRendered bounds the values that parameters and texts add to one document, in

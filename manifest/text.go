@@ -54,10 +54,24 @@ func (b *bodyReader) textMarker(text *node, at cursor) any {
 				return nil
 			}
 			b.note(reference)
+			for _, r := range part.Reads(refVariable) {
+				if r.Field == name {
+					b.draft.reads = append(b.draft.reads, read{from: reference, path: pathOf(r.Steps), at: text.position, place: at.path.String()})
+				}
+			}
 			references[name] = map[string]any{resource.RefMarker: reference.ID.String(), "apiVersion": reference.APIVersion}
 		}
 	}
 	return map[string]any{resource.TextMarker: text.text, "refs": references}
+}
+
+// pathOf returns the steps of an expression as a path.
+func pathOf(steps []string) resource.Path {
+	path := make(resource.Path, len(steps))
+	for i, step := range steps {
+		path[i] = resource.Step{Name: step, Any: step == ""}
+	}
+	return path
 }
 
 // guid returns the GUID of texts and of the IDs of other manifests.

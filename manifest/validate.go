@@ -37,7 +37,7 @@ const (
 
 // Rules returns all rules of issues, of this package and of types.
 func Rules() []types.Rule {
-	own := []types.Rule{InvalidManifest, UnknownType, UnknownVersion, TypeNotWritable, WrongScope, InvalidName, UnknownMarker, OpenName, UnknownAction, OwnedValue, ReleaseValue}
+	own := []types.Rule{InvalidManifest, UnknownType, UnknownVersion, TypeNotWritable, WrongScope, InvalidName, UnknownMarker, OpenName, UnknownAction, OwnedValue, ReleaseValue, InvalidAddress}
 	return append(own, types.Rules()...)
 }
 
@@ -67,6 +67,7 @@ func (l *loader) validate(d *draft) {
 		return
 	}
 	v := validator{loader: l, draft: d, how: how}
+	v.checkReads()
 	shape := v.checkType()
 	if shape == nil {
 		return
@@ -77,6 +78,7 @@ func (l *loader) validate(d *draft) {
 	v.checkName(shape)
 	if body := d.root.get("body"); body != nil && body.kind == kindObject && markerOf(body) == "" {
 		v.checkBody(shape, body)
+		v.checkAddresses(body)
 	}
 }
 

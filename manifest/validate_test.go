@@ -118,8 +118,8 @@ func TestValidateTypes(t *testing.T) {
 	in := func(text string) string { return strings.Replace(text, "OWNER", group, 1) }
 	const rest = "name: a\nowner: OWNER\nbody: {}\n"
 	runValidate(t, map[string]validateCase{
-		"Misspelt":  {reason: "the nearest type is named", text: in("type: Microsoft.Storage/storageAccount@2023-01-01\n" + rest), want: []string{"m.yaml:1:7: warning: type: Microsoft.Storage/storageAccount is not a published type (did you mean Microsoft.Storage/storageAccounts?); the body was not checked"}},
-		"Provider":  {reason: "so is the nearest provider", text: in("type: Microsoft.Storag/storageAccounts@2023-01-01\n" + rest), want: []string{"m.yaml:1:7: warning: type: Microsoft.Storag/storageAccounts is not a published type (did you mean Microsoft.Storage/storageAccounts?); the body was not checked"}},
+		"Misspelt":  {reason: "the nearest type is named", text: in("type: Microsoft.Storage/storageAccount@2023-01-01\n" + rest), want: []string{"m.yaml:1:7: type: Microsoft.Storage/storageAccount is not a published type (did you mean Microsoft.Storage/storageAccounts?); the body was not checked"}},
+		"Provider":  {reason: "so is the nearest provider", text: in("type: Microsoft.Storag/storageAccounts@2023-01-01\n" + rest), want: []string{"m.yaml:1:7: type: Microsoft.Storag/storageAccounts is not a published type (did you mean Microsoft.Storage/storageAccounts?); the body was not checked"}},
 		"NoneAlike": {reason: "the types of a provider can be listed", text: in("type: Microsoft.Compute/vm@2024-07-01\n" + rest), want: []string{"m.yaml:1:7: warning: type: Microsoft.Compute/vm is not a published type; the body was not checked; `armature types Microsoft.Compute` lists those of the provider"}},
 		"Private":   {reason: "a private type is one warning", text: in("type: Microsoft.Example/things@2024-01-01\nname: A_B\nowner: OWNER\nbody: {properties: {anything: [1]}}\n"), want: []string{"m.yaml:1:7: warning: type: Microsoft.Example/things is not a published type; the body was not checked; check the spelling, unless the type is private"}},
 		"Case":      {reason: "another spelling of the type", text: strings.Replace(validAccount, "storageAccounts", "storageaccounts", 1), want: []string{"m.yaml:1:7: warning: type: Microsoft.Storage/storageaccounts is published as Microsoft.Storage/storageAccounts"}},
@@ -171,7 +171,7 @@ func TestValidateNames(t *testing.T) {
 
 func TestValidateMarkers(t *testing.T) {
 	runValidate(t, map[string]validateCase{
-		"Any":      {reason: "an observed value may be anything", text: validAccount + "  properties: {isHnsEnabled: {$ref: '" + vnetID + "@2023-09-01', path: properties.x}}\n"},
+		"Any":      {reason: "an observed value may be anything", text: validAccount + "  properties: {isHnsEnabled: {$ref: '" + vnetID + "@2023-09-01', path: properties.resourceGuid}}\n"},
 		"Texts":    {reason: "a secret and a resource ID are texts", text: validAccount + "  properties: {accessTier: {$secret: env:A}, azureFilesIdentityBasedAuthentication: {directoryServiceOptions: {$ref: '" + vnetID + "@2023-09-01'}}}\n"},
 		"NoText":   {reason: "they are not what is no text", text: validAccount + "  properties: {isHnsEnabled: {$secret: env:A}, networkAcls: {$ref: '" + vnetID + "@2023-09-01'}}\n", want: []string{"m.yaml:8:30: body.properties.isHnsEnabled: found a text, expected true or false; $secret is a text", "m.yaml:8:61: body.properties.networkAcls: found a text, expected a mapping with defaultAction; $ref without path is a resource ID: add path, or write {id: {$ref: ...}}"}},
 		"Later":    {reason: "a marker of a later version stands for anything", text: validAccount + "  properties: {isHnsEnabled: {$vault: x}}\n"},

@@ -20,6 +20,7 @@ type typeCheck struct {
 
 type typeFinding struct {
 	rule                types.Rule
+	isFault             bool
 	message, suggestion string
 }
 
@@ -28,7 +29,7 @@ type typeFinding struct {
 func (v validator) checkType() *types.Shape {
 	check := v.loader.typeCheck(v.draft.typ, v.draft.version)
 	for _, f := range check.findings {
-		v.report(found{rule: f.rule, at: v.draft.root.get("type").position, path: "type", suggestion: f.suggestion}, "%s", f.message)
+		v.report(found{rule: f.rule, isFault: f.isFault, at: v.draft.root.get("type").position, path: "type", suggestion: f.suggestion}, "%s", f.message)
 	}
 	return check.shape
 }
@@ -55,6 +56,7 @@ func newTypeCheck(typ, version string) typeCheck {
 		switch near := types.Nearest(typ); {
 		case near != "":
 			add(UnknownType, near, "%s is not a published type (did you mean %s?); the body was not checked", typ, near)
+			check.findings[0].isFault = isMisspelt(strings.ToLower(typ), strings.ToLower(near))
 		case isProvider(provider):
 			add(UnknownType, "", "%s is not a published type; the body was not checked; `armature types %s` lists those of the provider", typ, provider)
 		default:
@@ -70,6 +72,16 @@ func newTypeCheck(typ, version string) typeCheck {
 		add(UnknownVersion, near, "%s", text)
 	}
 	return check
+}
+
+// isMisspelt reports whether a type differs from a published one by one letter, or is its
+// singular or plural. Private types that are so near need --validation warn.
+func isMisspelt(typ, published string) bool {
+	isPlural := func(one, many string) bool {
+		stem, ends := strings.CutSuffix(one, "y")
+		return many == one+"s" || many == one+"es" || ends && many == stem+"ies"
+	}
+	return nearest.Distance(typ, published) == 1 || isPlural(typ, published) || isPlural(published, typ)
 }
 
 // isProvider reports whether types of a provider are published.

@@ -72,11 +72,11 @@ func (v validator) checkOutputs(shape *types.Shape) {
 		if err != nil || f.value.kind != kindText {
 			continue
 		}
-		properties, free := shape.Find(path)
-		at := found{rule: types.UnknownProperty, at: f.value.position, path: "outputs." + f.name}
+		properties, missing, near := findPath(shape, path)
+		at := found{rule: types.UnknownProperty, at: f.value.position, path: "outputs." + f.name, isFault: near != "" && shape.Exact, suggestion: near}
 		switch {
-		case len(properties) == 0 && !free && len(path) > 0 && !slices.Contains(identityFields(), path[0].Name):
-			v.report(at, "the type publishes no property %s; the output may never have a value", f.value.text)
+		case missing != nil:
+			v.report(at, "the type publishes no property %s%s; the output may never have a value", missing, suggestion(near))
 		case slices.ContainsFunc(properties, func(p types.Property) bool { return p.Type != nil && p.Type.Sensitive }):
 			at.isFault = true
 			v.report(at, "%s is published as a secret, which is no output", f.value.text)

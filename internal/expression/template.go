@@ -18,7 +18,7 @@ type Template struct {
 	expressions []Expression
 }
 
-// NewTemplate compiles a message. The positions of problems are within it.
+// NewTemplate compiles a message. Names of resources behind ref may have dashes. The positions of problems are within it.
 func NewTemplate(env *cel.Env, text string) (Template, []Problem) {
 	var t Template
 	var problems []Problem
@@ -33,7 +33,7 @@ func NewTemplate(env *cel.Env, text string) (Template, []Problem) {
 			return t, append(problems, Problem{Line: 1, Column: offset + start + 1, Message: "${ is not closed by }"})
 		}
 		t.texts = append(t.texts, rest[:start])
-		inside := rest[start+2 : start+2+end]
+		inside := quoteNames(rest[start+2 : start+2+end])
 		compiled, found := Compile(env, inside, nil)
 		for _, p := range found {
 			line, column := offsetPosition(text, offset+start+2)
