@@ -133,7 +133,7 @@ func load(options Options, paths []string) (*loader, []*draft) {
 		l.validate(d)
 	}
 	l.checkInline()
-	ordered := l.sorted()
+	ordered := l.leaveOutNeighbours(l.sorted())
 	if len(l.drafts) == 0 && len(l.issues) == 0 {
 		l.report(Issue{File: strings.Join(paths, ", "), Message: "no manifest found; write one with type, name and body, or name another file"})
 	}
@@ -163,6 +163,9 @@ type loader struct {
 	found      []Found
 	// suggested are the most similar names to names that are left open.
 	suggested map[string]string
+	// neighbours are the files of the project that no path names: they have names and aliases
+	// for the others.
+	neighbours map[string]bool
 	// environments are those of the project.
 	environments []Environment
 }
@@ -201,11 +204,14 @@ func (l *loader) documents(paths []string) []document {
 	}
 	r := newRenderer(l, p)
 	var documents []document
-	for _, file := range l.files(paths) {
+	files := l.files(paths)
+	for _, file := range append(files, l.readNeighbours(p, files)...) {
 		if l.isPart(p, file, paths) {
 			continue
 		}
-		l.order = append(l.order, file)
+		if !l.neighbours[file] {
+			l.order = append(l.order, file)
+		}
 		data, ok := l.content(file)
 		if !ok {
 			continue

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -111,5 +112,33 @@ func TestProjectPlaces(t *testing.T) {
 				t.Errorf("want %q, got %v", tc.want, err)
 			}
 		})
+	}
+}
+
+// TestOneFileOfAProject verifies that a file finds the aliases of its folder, takes nothing else
+// along, and does not meet the faults of other files.
+func TestOneFileOfAProject(t *testing.T) {
+	folder := t.TempDir()
+	for file, text := range map[string]string{
+		"armature.yaml": "params: {env: {kind: text}}\nenvironments: {dev: {params: {env: dev}, resource-group: rg, subscription: 11111111-2222-3333-4444-555555555555, patches: [patch.yaml]}}\n",
+		"patch.yaml":    "name: id\nbody: {tags: {env: dev}}\n",
+		"01-id.yaml":    "type: Microsoft.ManagedIdentity/userAssignedIdentities@2023-01-31\nname: {$text: \"id-${params.env}\"}\nalias: id\nbody: {location: westeurope}\n",
+		"02-web.yaml":   "type: Microsoft.Web/sites@2022-09-01\nname: web\nbody: {location: westeurope, tags: {id: {$ref: id}}}\n",
+		"03-wrong.yaml": "type: Microsoft.Web/sites@2022-09-01\nname: wrong\nbody: {location: westeurope, tags: {id: {$ref: nobody}}}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set, err := Load(Options{Environment: "dev"}, filepath.Join(folder, "02-web.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(set.Resources) != 1 || set.Resources[0].Name != "web" || len(set.Resources[0].References) != 1 || set.Resources[0].References[0].ID.Name() != "id-dev" {
+		t.Errorf("one file has %+v", set.Resources)
+	}
+	report := Validate(Options{Environment: "dev", Open: true}, filepath.Join(folder, "02-web.yaml"))
+	if report.Manifests != 1 || len(report.Files) != 1 || len(report.Issues) != 0 {
+		t.Errorf("one file is validated as %+v", report)
 	}
 }

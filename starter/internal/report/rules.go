@@ -23,6 +23,7 @@ func descriptions() map[types.Rule]string {
 		manifest.WrongScope:        "The resource type does not exist under this kind of owner.",
 		manifest.InvalidName:       "The resource type does not take this name.",
 		manifest.UnknownAction:     "An export names an action that the type lacks, or that may not be repeated.",
+		manifest.InvalidAddress:    "Azure refuses the address or range: it cannot be, or contradicts another one.",
 		manifest.UnknownMarker:     "The property resembles a marker of Armature.",
 		manifest.OpenName:          "The name has no manifest here; a managed resource may have it.",
 		manifest.OwnedValue:        "The value belongs to a switch that is on: another owner moves it after the creation.",
