@@ -36,6 +36,8 @@ type planOptions struct {
 	prune  project.Prune
 	output cli.Format
 	file   string
+	// whole is set if the manifests are whole folders.
+	whole bool
 }
 
 func (a *app) planCommand() *cobra.Command {
@@ -59,6 +61,9 @@ worker also checks location and api-version with the list of the provider: a
 location that the subscription does not offer is an error, an api-version that is
 not listed a warning.
 
+For a whole folder, one line names the managed resources of the environment, or with the
+labels of -l, that have no manifest; with --prune the plan shows their deletion.
+
 Settings that an apply changes in a managed resource are shown too: policy, interval,
 labels, ignored paths, api-version and the others of the manifest. Where nothing else
 changes, the action is configure: an apply then writes nothing to Azure by itself.
@@ -80,13 +85,14 @@ characters, and counts what it leaves out.
 				case len(from.Files) == 0:
 					return cli.BadInput("plan needs -f PATH (a file, a folder, or - for stdin)")
 				}
-				if err := how.prune.Check(false, from.HasTarget()); err != nil {
+				if err := how.prune.CheckChoice(false, from.HasTarget()); err != nil {
 					return err
 				}
 				set, err := from.LoadValid(c.Context(), a.loader())
 				if err != nil {
 					return err
 				}
+				how.whole = from.AreWhole()
 				return a.plan(c.Context(), set, how)
 			}())
 		},
@@ -124,6 +130,13 @@ func (a *app) plan(ctx context.Context, set manifest.Set, how planOptions) error
 	p, err := makePlan(ctx, b, set, how.prune)
 	if err != nil {
 		return err
+	}
+	if how.whole {
+		orphans, of, err := how.prune.Orphans(ctx, b, set)
+		if err != nil {
+			return err
+		}
+		p.SetOrphans(orphans, of)
 	}
 	if how.file != "" && p.Errors() == 0 {
 		if err := p.Write(how.file, set, a.by, a.now()); err != nil {

@@ -2,6 +2,8 @@ package starter
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -188,6 +190,41 @@ func TestDeletionOrder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, project.DeletionOrder(tc.records)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestPlanNamesOrphans verifies that a plan of a whole folder names the managed resources of its
+// environment without a manifest, and that one of a file does not.
+func TestPlanNamesOrphans(t *testing.T) {
+	folder := t.TempDir()
+	for file, text := range map[string]string{
+		"armature.yaml": "environments: {prod: {resource-group: rg1, subscription: 11111111-2222-3333-4444-555555555555, labels: {stack: prod}}}\n",
+		"adx.yaml":      "type: Microsoft.Kusto/clusters@2023-08-15\nname: adx\nbody: {location: westeurope, sku: {name: Standard_E2ads_v5, tier: Standard}}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const line = "1 managed resource of the environment prod has no manifest: adx/telemetry\n"
+	for name, tc := range map[string]struct {
+		args []string
+		want bool
+		text string
+	}{
+		"environment": {args: []string{"-f", folder, "--env", "prod"}, want: true, text: line},
+		"labels":      {args: []string{"-f", folder, "--env", "prod", "-l", "stack=prod"}, want: true, text: "1 managed resource of stack=prod has no manifest: adx/telemetry\n"},
+		"JSON":        {args: []string{"-f", folder, "--env", "prod", "-o", "json"}, want: true, text: "\"withoutManifest\": [\n    \"" + database + "\""},
+		"markdown":    {args: []string{"-f", folder, "--env", "prod", "-o", "markdown"}, want: true, text: "of ` the environment prod ` has no manifest: ` adx/telemetry `"},
+		"one file":    {args: []string{"-f", filepath.Join(folder, "adx.yaml"), "--env", "prod"}, text: "has no manifest"},
+		"one target":  {args: []string{"-f", folder, "--env", "prod", "--target", "adx"}, text: "has no manifest"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := sampleWorld(t)
+			w.run(append([]string{"plan"}, tc.args...)...)
+			if out := w.out.String(); strings.Contains(out, tc.text) != tc.want {
+				t.Errorf("plan prints %s%s", out, w.err.String())
 			}
 		})
 	}

@@ -3,12 +3,15 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
 )
 
 // Change is what a plan shows about one resource.
@@ -28,6 +31,11 @@ type Change struct {
 type Plan struct {
 	Resources []Change                      `json:"resources"`
 	Summary   map[activities.PlanAction]int `json:"summary"`
+	// Orphans are the managed resources of the environment or of the labels without a
+	// manifest, which no prune deletes.
+	Orphans []resource.ID `json:"withoutManifest,omitempty"`
+	// orphansOf is what the orphans belong to, in a sentence.
+	orphansOf string
 	// title begins the summary for people.
 	title string
 }
@@ -50,6 +58,36 @@ func New(desired []resource.Desired, results []activities.PlanResourceResult, st
 		p.Summary[c.Action]++
 	}
 	return p
+}
+
+// SetOrphans adds the managed resources without a manifest; of names what they belong to.
+func (p *Plan) SetOrphans(orphans []backend.Record, of string) {
+	for _, r := range orphans {
+		p.Orphans = append(p.Orphans, r.ID)
+	}
+	p.orphansOf = of
+}
+
+// maxOrphansNamed bounds the names in the line about orphans.
+const maxOrphansNamed = 5
+
+// orphansText returns the line about orphans, each name as quote writes it; "" for none.
+func (p Plan) orphansText(quote func(string) string) string {
+	if len(p.Orphans) == 0 {
+		return ""
+	}
+	var names []string
+	for _, id := range p.Orphans[:min(maxOrphansNamed, len(p.Orphans))] {
+		names = append(names, quote(id.Short()))
+	}
+	if more := len(p.Orphans) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("… and %d more", more))
+	}
+	verb := " have"
+	if len(p.Orphans) == 1 {
+		verb = " has"
+	}
+	return cli.Count(len(p.Orphans), "managed resource") + " of " + quote(p.orphansOf) + verb + " no manifest: " + strings.Join(names, ", ")
 }
 
 // HasChanges reports whether any resource is not unchanged.

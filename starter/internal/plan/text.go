@@ -57,7 +57,11 @@ func (p Plan) Text(wide bool, ink cli.Ink) string {
 	if b.Len() > 0 {
 		b.WriteString("\n")
 	}
-	return b.String() + p.summary() + "\n"
+	b.WriteString(p.summary() + "\n")
+	if orphans := p.orphansText(cli.OneLine); orphans != "" {
+		b.WriteString(orphans + "\n")
+	}
+	return b.String()
 }
 
 // isInSync reports whether there is nothing to show about a resource but that it is

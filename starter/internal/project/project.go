@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -64,6 +65,15 @@ func (s *Flags) AddTarget(c *cobra.Command) {
 func (s *Flags) AddValidation(c *cobra.Command) {
 	c.Flags().Var(&s.validation, "validation", "how findings of the published types count, instead of reconcile.validation: "+strings.Join(validations(), ", "))
 	_ = c.RegisterFlagCompletionFunc("validation", cobra.FixedCompletions(validations(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// AreWhole reports whether the flags name whole folders, so that a resource of theirs without a
+// manifest has none anywhere.
+func (s *Flags) AreWhole() bool {
+	return len(s.targets) == 0 && !slices.ContainsFunc(s.Files, func(file string) bool {
+		info, err := os.Stat(file)
+		return err != nil || !info.IsDir()
+	})
 }
 
 // HasTarget reports whether the flags name a part of the manifests.

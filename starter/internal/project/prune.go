@@ -3,6 +3,7 @@ package project
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/manifest"
@@ -49,13 +50,19 @@ func (p *Prune) AddChoice(flags *pflag.FlagSet, usage string) {
 // Check returns an error for flags that contradict each other. target is set with
 // --target.
 func (p *Prune) Check(once, target bool) error {
+	if !p.On && p.Selector != "" {
+		return cli.BadInput("-l chooses what --prune may delete; add --prune, or omit -l")
+	}
+	return p.CheckChoice(once, target)
+}
+
+// CheckChoice is Check for a plan, in which -l without --prune only names what has no manifest.
+func (p *Prune) CheckChoice(once, target bool) error {
 	switch {
 	case p.On && target:
 		return cli.BadInput("--prune and --target cannot be combined: what a target leaves out would look like it has no manifest; prune with all manifests")
 	case p.On && p.Selector == "":
 		return cli.BadInput("--prune needs -l key=value: it chooses the resources that belong to these manifests")
-	case !p.On && p.Selector != "":
-		return cli.BadInput("-l chooses what --prune may delete; add --prune, or omit -l")
 	case !p.On && len(p.In) > 0:
 		return cli.BadInput("--prune-in names where --prune may delete; add --prune, or omit it")
 	case p.On && once:
@@ -115,6 +122,44 @@ func (p *Prune) Stale(ctx context.Context, b backend.Reader, set manifest.Set) (
 		}
 	}
 	return stale, kept, p.checkReach(set, stale)
+}
+
+// Orphans returns the managed resources without a manifest of the labels of -l, else of the
+// environment of the project, and what they belong to. Without either it returns none: the
+// manifests of a command are seldom all that there are.
+func (p *Prune) Orphans(ctx context.Context, b backend.Reader, set manifest.Set) (orphans []backend.Record, of string, err error) {
+	chosen, of := backend.Selection{Selector: p.Selector}, p.Selector
+	if p.On {
+		return nil, "", nil
+	}
+	r := reach{set: set}
+	i := slices.IndexFunc(set.Environments, func(env manifest.Environment) bool { return env.Name == set.Environment })
+	switch {
+	case p.Selector != "":
+	case i < 0:
+		return nil, "", nil
+	default:
+		env := set.Environments[i]
+		of = "the environment " + env.Name
+		chosen = backend.Selection{Selector: strings.Join(env.Labels, ","), All: len(env.Labels) == 0, Where: backend.Filter{Group: env.ResourceGroup}}
+		if len(env.Labels) > 0 {
+			chosen.Where.Group = ""
+		} else if env.ResourceGroup == "" {
+			return nil, "", nil
+		}
+	}
+	records, err := backend.Targets(ctx, b, chosen)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, record := range records {
+		_, hasManifest := set.Sources[record.ID.Key()]
+		isOwn := p.Selector != "" || r.owns(set.Environments[max(i, 0)], record)
+		if !hasManifest && isOwn && !record.ID.IsZero() && record.Phase != workflows.PhaseDeleting {
+			orphans = append(orphans, record)
+		}
+	}
+	return orphans, of, nil
 }
 
 // StaleLines returns a line for each of at most maxLines resources that a prune
