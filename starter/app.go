@@ -185,7 +185,7 @@ plan and drift have their own codes: 0 no changes, 2 changes, 1 any error.`,
 		id, title string
 		commands  []*cobra.Command
 	}{
-		{"write", "Write manifests", []*cobra.Command{a.convertCommand(), a.explainCommand(), a.importCommand(), a.newCommand(), a.renderCommand(), a.rulesCommand(), a.schemaCommand(), a.typesCommand(), a.validateCommand()}},
+		{"write", "Write manifests", []*cobra.Command{a.convertCommand(), a.explainCommand(), a.importCommand(), a.newCommand(), a.renderCommand(), a.rulesCommand(), a.typesCommand(), a.validateCommand()}},
 		{"change", "Change resources", []*cobra.Command{a.applyCommand(), a.deleteCommand(), a.forgetCommand(), a.freezeCommand(), a.moveCommand(), a.pauseCommand(), a.planCommand(), a.reconcileCommand(), a.resumeCommand(), a.unfreezeCommand()}},
 		{"look", "Look at resources", []*cobra.Command{a.describeCommand(), a.driftCommand(), a.getCommand(), a.historyCommand(), a.outputsCommand(), a.waitCommand(), a.whyCommand()}},
 		{"run", "Run Armature", []*cobra.Command{a.doctorCommand(), a.replayCommand(), a.rolloutCommand()}},

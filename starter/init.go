@@ -16,7 +16,7 @@ import (
 )
 
 func (a *app) initCommand() *cobra.Command {
-	var dryRun bool
+	var how initOptions
 	c := &cobra.Command{
 		Use:   "init [FOLDER]",
 		Short: "Set up editors for a folder of manifests",
@@ -25,23 +25,63 @@ one). It writes the JSON Schema .armature/schema.json, maps it to the manifests 
 .vscode/settings.json, and adds a comment with the schema to the YAML manifests that
 have none, for other editors with the YAML language server. Other
 settings stay as they are; settings with comments are not changed, and init prints
-what to add. Repeat init after manifests use new types or api-versions.`,
-		Example: "  armature init my-stack --dry-run\n  armature init my-stack",
+what to add. Repeat init after manifests use new types or api-versions.
+
+The schema is draft-07: the fields of manifests, and the bodies of the types and
+api-versions that the folder uses. --all-types takes the newest api-version of every type
+instead, without descriptions: 5 MB, which editors read slowly. --print writes the schema
+to standard output and no file.`,
+		Example: "  armature init my-stack --dry-run\n  armature init my-stack\n  armature init --print --all-types > manifests.schema.json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			folder := "."
 			if len(args) > 0 {
 				folder = args[0]
 			}
-			return a.initFolder(folder, dryRun)
+			if how.print {
+				return a.printSchema(folder, how)
+			}
+			return a.initFolder(folder, how)
 		},
 	}
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "list what would be written, and write nothing")
+	c.Flags().BoolVar(&how.dryRun, "dry-run", false, "list what would be written, and write nothing")
+	c.Flags().BoolVar(&how.print, "print", false, "print the schema, and write nothing")
+	c.Flags().BoolVar(&how.allTypes, "all-types", false, "the newest api-version of every type, without descriptions")
 	return c
 }
 
+// initOptions are the flags of init.
+type initOptions struct{ dryRun, print, allTypes bool }
+
+// schema returns the schema of manifests that were read.
+func (how initOptions) schema(documents []manifest.Document) (text []byte, types int, err error) {
+	uses := author.UsesOf(documents)
+	if how.allTypes {
+		uses = author.AllUses()
+	}
+	text, err = author.WriteSchema(uses, !how.allTypes)
+	return text, len(uses), err
+}
+
+// printSchema prints the schema of a folder.
+func (a *app) printSchema(folder string, how initOptions) error {
+	var documents []manifest.Document
+	var err error
+	if !how.allTypes {
+		if documents, err = manifest.Documents(folder); err != nil {
+			return cli.BadInput("%w", err)
+		}
+	}
+	text, _, err := how.schema(documents)
+	if err != nil {
+		return err
+	}
+	a.printf("%s", cli.EscapeJSON(text))
+	return nil
+}
+
 // initFolder writes the files for editors.
-func (a *app) initFolder(folder string, dryRun bool) error {
+func (a *app) initFolder(folder string, how initOptions) error {
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return cli.BadInput("init needs a folder, and %s is none; name the folder of the manifests", folder)
 	}
@@ -49,7 +89,10 @@ func (a *app) initFolder(folder string, dryRun bool) error {
 	if err != nil {
 		return cli.BadInput("%w; `armature new TYPE > FILE.yaml` writes a manifest", err)
 	}
-	uses := author.UsesOf(documents)
+	text, types, err := how.schema(documents)
+	if err != nil {
+		return cli.Failed("%w", err)
+	}
 	documents, err = relative(documents, folder)
 	if err != nil {
 		return cli.Failed("%w", err)
@@ -63,12 +106,8 @@ func (a *app) initFolder(folder string, dryRun bool) error {
 		return cli.Failed("open %s: %w", folder, err)
 	}
 	defer root.Close()
-	w := &folderSetup{root: root, dryRun: dryRun}
-	text, err := author.WriteSchema(uses, true)
-	if err != nil {
-		return cli.Failed("%w", err)
-	}
-	w.write(author.File, text, cli.Count(len(uses), "type"))
+	w := &folderSetup{root: root, dryRun: how.dryRun}
+	w.write(author.File, text, cli.Count(types, "type"))
 	w.settings(author.Globs(documents))
 	w.modelines(documents)
 	a.printf("%s", columns(w.rows))
@@ -76,7 +115,7 @@ func (a *app) initFolder(folder string, dryRun bool) error {
 	if w.err != nil {
 		return cli.Failed("%w", w.err)
 	}
-	if dryRun {
+	if how.dryRun {
 		a.note("dry run: nothing was written")
 	}
 	return nil

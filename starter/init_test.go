@@ -94,10 +94,9 @@ func TestSchemaCommands(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		"schema":         {"the types in use", []string{"schema", "-f", folder}, cli.ExitOK, `{"enum":["Microsoft.Kusto/clusters@2023-08-15"]}`, ""},
-		"neither":        {"one of the two", []string{"schema"}, cli.ExitBadInput, "", "either -f PATH"},
-		"both":           {"one of the two", []string{"schema", "--all", "-f", folder}, cli.ExitBadInput, "", "either -f PATH"},
-		"no such path":   {"as for manifests", []string{"schema", "-f", folder + "/nowhere"}, cli.ExitBadInput, "", "cannot be read"},
+		"schema":         {"the types in use", []string{"init", "--print", folder}, cli.ExitOK, `{"enum":["Microsoft.Kusto/clusters@2023-08-15"]}`, ""},
+		"all types":      {"the newest version of each", []string{"init", "--print", "--all-types"}, cli.ExitOK, `{"enum":["Microsoft.Kusto/clusters@`, ""},
+		"no such path":   {"as for manifests", []string{"init", "--print", folder + "/nowhere"}, cli.ExitBadInput, "", "cannot be read"},
 		"init of a file": {"a folder", []string{"init", folder + "/adx.yaml"}, cli.ExitBadInput, "", "init needs a folder"},
 		"no manifest":    {"what to do next", []string{"init", other}, cli.ExitFailed, "", "armature new TYPE > FILE.yaml"},
 		"empty folder":   {"what to do next", []string{"init", t.TempDir()}, cli.ExitBadInput, "", "armature new TYPE > FILE.yaml"},

@@ -175,13 +175,13 @@ func TestSpecialFilesAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{fifo, filepath.Dir(fifo), "/dev/zero"} {
-		for _, args := range [][]string{{"validate", "-f", path}, {"apply", "-f", path}, {"apply", "--plan-file", path}, {"schema", "-f", path}} {
+		for _, args := range [][]string{{"validate", "-f", path}, {"apply", "-f", path}, {"apply", "--plan-file", path}, {"init", "--print", path}} {
 			p := realCLI(t, args...)
 			if err := p.Start(); err != nil {
 				t.Fatal(err)
 			}
 			code := p.end(t)
-			if args[0] == "schema" { // it uses what it can read
+			if args[0] == "init" { // it uses what it can read
 				continue
 			}
 			if code != cli.ExitBadInput || !strings.Contains(p.err.String()+p.out.String(), "regular file") {
@@ -199,7 +199,7 @@ func TestUnwrittenOutputFails(t *testing.T) {
 	}
 	for name, args := range map[string][]string{
 		"version": {"version"}, "help": {"--help"}, "types": {"types", "kusto"}, "types.json": {"types", "kusto", "-o", "json"}, "explain": {"explain", "Microsoft.Kusto/clusters"},
-		"new": {"new", "Microsoft.Kusto/clusters"}, "schema": {"schema", "-f", "testdata"}, "completion": {"completion", "bash"},
+		"new": {"new", "Microsoft.Kusto/clusters"}, "schema": {"init", "--print", "testdata"}, "completion": {"completion", "bash"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -181,7 +181,7 @@ func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	write(t, filepath.Join(folder, "group.yaml"), "type: Microsoft.Resources/resourceGroups@2021-04-01\nname: g\nowner: "+subscription+"\nbody: {location: westus2}\n")
-	for _, args := range [][]string{{"version"}, {"types", "Microsoft.Kusto"}, {"validate", "-f", "."}, {"validate", "-f", ".", "-o", "json"}, {"schema", "Microsoft.Resources/resourceGroups@2021-04-01"}, {"completion", "bash"}, {"--help"}} {
+	for _, args := range [][]string{{"version"}, {"types", "Microsoft.Kusto"}, {"validate", "-f", "."}, {"validate", "-f", ".", "-o", "json"}, {"init", "--print"}, {"completion", "bash"}, {"--help"}} {
 		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 		if err != nil {
 			t.Fatal(err)

@@ -125,7 +125,7 @@ func TestSettings(t *testing.T) {
 func TestAllTypesInEditor(t *testing.T) {
 	folder := stack(t, "edited.yaml", edited)
 	cli(t, "init", folder)
-	write(t, filepath.Join(folder, ".armature", "schema.json"), string(cli(t, "schema", "--all")))
+	write(t, filepath.Join(folder, ".armature", "schema.json"), string(cli(t, "init", "--print", "--all-types")))
 	path := filepath.Join(folder, "edited.yaml")
 	newest := strings.Replace(read(t, path), "storageAccounts@2023-01-01", newestOf(t, "Microsoft.Storage/storageAccounts"), 1)
 	write(t, path, newest)

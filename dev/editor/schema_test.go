@@ -17,8 +17,8 @@ import (
 // compiled returns the schema that the CLI writes, checked against draft-07.
 func compiled(t *testing.T, args ...string) *jsonschema.Schema {
 	t.Helper()
-	text := cli(t, append([]string{"schema"}, args...)...)
-	t.Logf("armature schema %s: %d bytes", strings.Join(args, " "), len(text))
+	text := cli(t, append([]string{"init", "--print"}, args...)...)
+	t.Logf("armature init --print %s: %d bytes", strings.Join(args, " "), len(text))
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestSchema(t *testing.T) {
 	if err != nil || len(files) < 10 {
 		t.Fatalf("%d examples: %v", len(files), err)
 	}
-	schema := compiled(t, "-f", filepath.Join(root, "examples"))
+	schema := compiled(t, filepath.Join(root, "examples"))
 	validated := 0
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -118,7 +118,7 @@ func TestSchema(t *testing.T) {
 const sampleStep = 40
 
 // TestSkeletonsMatchSchema validates the skeletons of a sample of types: `armature new`
-// and `armature schema` agree.
+// and `armature init --print` agree.
 func TestSkeletonsMatchSchema(t *testing.T) {
 	var entries []struct {
 		Type   string
@@ -136,7 +136,7 @@ func TestSkeletonsMatchSchema(t *testing.T) {
 			write(t, filepath.Join(folder, strings.ReplaceAll(entry.Type, "/", "-")+".yaml"), string(text))
 		}
 	}
-	schema := compiled(t, "-f", folder)
+	schema := compiled(t, folder)
 	for name, text := range manifests {
 		if err := schema.Validate(documents(t, text)[0]); err != nil {
 			t.Errorf("%s: %v\n%s", name, err, text)

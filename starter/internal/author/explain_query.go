@@ -1,6 +1,6 @@
 // Package author helps to write manifests from the published types: pages about types and
 // properties (explain), lists and completions of types, skeletons of manifests (new), and
-// JSON Schemas and settings of editors (schema, init). It reads published types and the
+// JSON Schemas and settings of editors (init). It reads published types and the
 // manifests of a folder, and needs neither Temporal nor a worker.
 package author
 
