@@ -60,7 +60,7 @@ func manifestOf(options Options, o Observed) Manifest {
 	c := newConversion(options)
 	r, err := c.observed(o)
 	if err == nil {
-		made.Text, err = c.document(r)
+		made.Text, err = c.plannable(r)
 	}
 	if err == nil {
 		err = loadsAs(made.Text, o.ID)
@@ -97,7 +97,7 @@ func writeObserved(options Options, all []Observed, alone []Manifest, named bool
 	}
 	var whole strings.Builder
 	for n, r := range c.resources {
-		text, err := c.document(r)
+		text, err := c.plannable(r)
 		if err != nil {
 			return nil, err
 		}
@@ -116,6 +116,37 @@ func writeObserved(options Options, all []Observed, alone []Manifest, named bool
 	}
 	return made, nil
 }
+
+// maxViolations bounds the findings that the comment above a manifest names.
+const maxViolations = 3
+
+// plannable returns the document of an observed resource, so that a plan takes it. Azure itself
+// shows values that the published types refuse: then the manifest lowers its validation, and a
+// comment names them.
+func (c *conversion) plannable(r *Resource) (string, error) {
+	text, err := c.document(r)
+	if err != nil || r.validation != "" {
+		return text, err
+	}
+	report := manifest.Validate(manifest.Options{Facts: cli.TypeFacts, Open: true, Stdin: strings.NewReader(text)}, stdinName)
+	faults := slices.DeleteFunc(report.Issues.Of(manifest.SeverityFault), func(i manifest.Issue) bool { return i.Rule == manifest.InvalidManifest })
+	if len(faults) == 0 {
+		return text, nil
+	}
+	r.validation = string(manifest.ValidationWarn)
+	for i, fault := range faults {
+		if i == maxViolations {
+			r.comments = append(r.comments, fmt.Sprintf("... and %d more.", len(faults)-i))
+			break
+		}
+		r.comments = append(r.comments, printable("Azure shows it, the published types refuse it: "+fault.Path+": "+fault.Message+"."))
+	}
+	return c.document(r)
+}
+
+// printable returns a line of a comment: names in Azure are data, and a line break would end
+// the comment.
+func printable(comment string) string { return strings.Trim(strconv.QuoteToASCII(comment), `"`) }
 
 func newConversion(options Options) *conversion {
 	return &conversion{options: options, byKey: map[string]*Resource{}, variables: map[string]bool{}}
@@ -147,8 +178,7 @@ func (c *conversion) observed(o Observed) (*Resource, error) {
 	}
 	r := &Resource{id: o.ID, version: o.APIVersion, ownerVersion: o.OwnerAPIVersion, body: tree, comments: []string{}}
 	for _, comment := range comments {
-		// Quoted: names in Azure are data, and a line break would end the comment.
-		r.comments = append(r.comments, strings.Trim(strconv.QuoteToASCII(comment), `"`))
+		r.comments = append(r.comments, printable(comment))
 	}
 	return r, nil
 }

@@ -105,3 +105,36 @@ func written(t *testing.T, read Observed) string {
 	}
 	return made[0].Text
 }
+
+// TestObservedIsPlannable verifies that a manifest of a resource that Azure shows against its own
+// published types is marked, and no other one.
+func TestObservedIsPlannable(t *testing.T) {
+	const group = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/"
+	observed := func(name, body string) Observed {
+		id, err := resource.ParseID(group + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Observed{ID: id, APIVersion: "2023-01-01", Body: json.RawMessage(body)}
+	}
+	const rest = `"location":"westeurope","kind":"StorageV2","sku":{"name":"Standard_LRS"}`
+	made, err := FromObserved(Options{}, []Observed{
+		observed("clean", `{`+rest+`}`),
+		observed("wrong", `{`+rest+`,"properties":{"minimumTlsVerison":"TLS1_2","supportsHttpsTrafficOnly":"yes"}}`),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(made[0].Text, "validation") {
+		t.Errorf("a clean resource is marked:\n%s", made[0].Text)
+	}
+	text := made[1].Text
+	for _, want := range []string{"validation: warn", "# Azure shows it, the published types refuse it: body.properties.minimumTlsVerison: unknown property"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if _, err := manifest.Load(manifest.Options{Validate: true, Stdin: strings.NewReader(text)}, "-"); err != nil {
+		t.Errorf("a plan refuses it: %v", err)
+	}
+}
