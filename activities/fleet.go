@@ -37,6 +37,10 @@ type Managed struct {
 	// HoldsData is set on top of Deleting when its deletion waits for the consent to
 	// delete its data.
 	HoldsData bool
+	// Stopped is set on top of Deleting when Azure refused the DELETE, with the Message of the
+	// condition. Only Fleet.Managed sets it.
+	Stopped bool
+	Message string
 	// RunID is the current run.
 	RunID string
 	// Sleeping is set while the run has no task and no activity but a notification of
@@ -64,11 +68,20 @@ type Fleet interface {
 	Delete(ctx context.Context, id resource.ID, cascade Cascade) error
 	// Abort takes back the deletions that a cascade requested.
 	Abort(ctx context.Context, cascade Cascade) (Aborted, error)
+	// Release requests the deletion of id again: a held one begins, and one that waits is tried
+	// again now.
+	Release(ctx context.Context, id resource.ID, by string) error
+	// Apply applies a spec. It starts a workflow if none manages the resource.
+	Apply(ctx context.Context, desired resource.Desired, by string) error
 }
 
 // Cascade is the deletion of an owner that requests the deletions of its dependents.
 type Cascade struct {
 	Owner resource.ID
+	// Resources are those whose deletions are taken back if the DeleteStack with the ID Stack
+	// accompanies them; empty for all in Owner.
+	Resources []resource.ID
+	Stack     string
 	// By is the user that requested it, or takes it back.
 	By string
 	// WithData is set when the user included data that ARM does not list.

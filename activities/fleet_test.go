@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -18,6 +19,8 @@ type fakeFleet struct {
 	managed    map[string]Managed
 	describes  int
 	dependents Dependents
+	// dependentsErr is the error of Dependents alone.
+	dependentsErr error
 	// memories are the results of the query memory, by ID key.
 	memories map[string]WorkflowMemory
 	err      error
@@ -31,6 +34,8 @@ type fakeFleet struct {
 	// aborted the result.
 	cascades, taken []Cascade
 	aborted         Aborted
+	// released are held deletions that were let begin, applied the specs.
+	released, applied []resource.ID
 	// slow delays deletions until it is closed.
 	slow     chan struct{}
 	woken    []Change
@@ -83,7 +88,7 @@ func (w *world) Spent(_ context.Context, budget string) (int, error) {
 }
 
 func (w *world) Dependents(context.Context, resource.ID) (Dependents, error) {
-	return w.fleet.dependents, w.fleet.err
+	return w.fleet.dependents, cmp.Or(w.fleet.dependentsErr, w.fleet.err)
 }
 
 func (w *world) Managed(_ context.Context, id resource.ID) (Managed, bool, error) {
@@ -102,6 +107,20 @@ func (w *world) Delete(_ context.Context, id resource.ID, cascade Cascade) error
 	defer w.fleet.mu.Unlock()
 	w.fleet.deleted, w.fleet.cascades = append(w.fleet.deleted, id), append(w.fleet.cascades, cascade)
 	return w.fleet.err
+}
+
+func (w *world) Release(_ context.Context, id resource.ID, _ string) error {
+	w.fleet.mu.Lock()
+	defer w.fleet.mu.Unlock()
+	w.fleet.released = append(w.fleet.released, id)
+	return nil
+}
+
+func (w *world) Apply(_ context.Context, desired resource.Desired, _ string) error {
+	w.fleet.mu.Lock()
+	defer w.fleet.mu.Unlock()
+	w.fleet.applied = append(w.fleet.applied, desired.ID)
+	return nil
 }
 
 func (w *world) Abort(_ context.Context, cascade Cascade) (Aborted, error) {

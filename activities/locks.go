@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/activities/contents"
@@ -20,56 +21,72 @@ const locksAPIVersion = "2020-05-01"
 // isLock reports whether a management lock refused a request.
 func isLock(failure *arm.Error) bool { return strings.EqualFold(failure.Code, codeScopeLocked) }
 
-// explainLocks names the locks behind a refusal: ARM's message names the scope, but
-// not the lock. Locks are inherited, so it reads every scope above. Where the locks
-// may not be read, ARM's message stays.
+// Lock is a management lock. Both levels refuse a DELETE.
+type Lock struct {
+	ID    resource.ID `json:"id"`
+	Level string      `json:"level"`
+	Notes string      `json:"notes,omitempty"`
+}
+
+// String returns the lock for people.
+func (l Lock) String() string {
+	text := fmt.Sprintf("%q (%s) on %s", l.ID.Name(), l.Level, l.ID.Owner())
+	if l.Notes != "" {
+		text += fmt.Sprintf(", with the note %q", l.Notes)
+	}
+	return text
+}
+
+// explainLocks names the locks behind a refusal: ARM's message names the scope, but not the
+// lock. If the locks may not be read, ARM's message stays.
 func explainLocks(ctx context.Context, client *arm.Client, id resource.ID, refusal resource.Verdict) resource.Verdict {
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	var found []string
-	for scope := id; !scope.IsZero() && !strings.EqualFold(scope.Type(), resource.TypeManagementGroup); scope = scope.Owner() {
-		items, err := client.List(requests, scope, "providers/Microsoft.Authorization/locks", locksAPIVersion, contents.MaxRead)
-		if err != nil {
-			continue
-		}
-		for _, item := range items {
-			if text, applies := describeLock(item, scope, id); applies {
-				found = append(found, text)
-			}
-		}
+	locks, err := locksOf(requests, client, id)
+	if err != nil || len(locks) == 0 {
+		return refusal
 	}
-	if len(found) > 0 {
-		refusal.Message = fmt.Sprintf("locked by %s; remove the lock, or keep the resource. ARM says: %s", contents.NameAll(found), refusal.Message)
+	names := make([]string, len(locks))
+	for i, lock := range locks {
+		names[i] = lock.String()
+		refusal.WaitingFor = append(refusal.WaitingFor, lock.ID)
 	}
+	refusal.WaitingFor = refusal.WaitingFor[:min(len(locks), maxWaitingFor)]
+	refusal.Message = fmt.Sprintf("locked by %s; remove the lock, or keep the resource. ARM says: %s", contents.NameAll(names), refusal.Message)
 	return refusal
 }
 
-// describeLock returns the text of a lock that ARM lists at a scope, and reports
-// whether it applies. The list also shows locks below the scope; they apply only
-// where they refuse the DELETE of the resource that contains them.
-func describeLock(item json.RawMessage, scope, id resource.ID) (string, bool) {
-	var lock struct {
-		ID         string `json:"id"`
-		Name       string `json:"name"`
-		Properties struct {
-			Level string `json:"level"`
-			Notes string `json:"notes"`
-		} `json:"properties"`
+// locksOf returns the management locks at, above and below a resource, by their IDs. A list
+// at any scope shows all three; a role at the resource alone may read only its own list.
+func locksOf(ctx context.Context, client *arm.Client, id resource.ID) ([]Lock, error) {
+	scope := containerOf(id)
+	if scope.IsZero() {
+		scope = id
 	}
-	if json.Unmarshal(item, &lock) != nil {
-		return "", false
+	const list = "providers/" + resource.TypeLock
+	items, err := client.List(ctx, scope, list, locksAPIVersion, contents.MaxRead)
+	if isForbidden(err) && !scope.Equal(id) {
+		items, err = client.List(ctx, id, list, locksAPIVersion, contents.MaxRead)
 	}
-	lockID, err := resource.ParseID(lock.ID)
 	if err != nil {
-		return "", false
+		return nil, fmt.Errorf("list the locks at %s: %w", scope, err)
 	}
-	locked := lockID.Owner()
-	if inside := scope.Equal(id) && Contains(id, locked); !locked.Equal(scope) && !inside {
-		return "", false
+	var locks []Lock
+	for _, item := range items {
+		var listed struct {
+			ID         string `json:"id"`
+			Properties struct {
+				Level string `json:"level"`
+				Notes string `json:"notes"`
+			} `json:"properties"`
+		}
+		if json.Unmarshal(item, &listed) != nil {
+			continue
+		}
+		if lock, err := resource.ParseID(listed.ID); err == nil && touches(lock.Owner(), id) {
+			locks = append(locks, Lock{ID: lock, Level: listed.Properties.Level, Notes: listed.Properties.Notes})
+		}
 	}
-	text := fmt.Sprintf("%q (%s) on %s", lock.Name, lock.Properties.Level, locked)
-	if lock.Properties.Notes != "" {
-		text += fmt.Sprintf(", with the note %q", lock.Properties.Notes)
-	}
-	return text, true
+	slices.SortFunc(locks, func(a, b Lock) int { return strings.Compare(a.ID.Key(), b.ID.Key()) })
+	return locks, nil
 }

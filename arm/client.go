@@ -116,6 +116,8 @@ type Client struct {
 	pollInterval      time.Duration
 	now               clock
 	offers            *offerCache
+	// principal returns the object ID of the credential, "" if its token names none.
+	principal func(context.Context) string
 }
 
 // NewClient returns a client; it sends nothing.
@@ -146,7 +148,7 @@ func NewClient(options Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configure key vaults: %w", err)
 	}
-	client := &Client{description: options.Description, endpoint: endpoint, pipeline: pipeline, vaults: secrets, host: host, pollInterval: options.PollInterval, now: now, offers: &offerCache{}}
+	client := &Client{description: options.Description, endpoint: endpoint, pipeline: pipeline, vaults: secrets, host: host, pollInterval: options.PollInterval, now: now, offers: &offerCache{}, principal: principalOf(options)}
 	if options.Connections != nil {
 		client.connections, err = newConnections(options)
 	}

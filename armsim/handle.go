@@ -14,7 +14,7 @@ func (s *Simulator) dispatch(q *request) *response {
 		return s.cloudMetadata(q)
 	}
 	for _, check := range []func(*request) *response{
-		s.checkAPIVersion, s.checkToken, s.checkSubscription, s.checkProvider, s.checkType, s.checkDenied, s.checkThrottle, s.checkLocks, s.checkMoves,
+		s.checkAPIVersion, s.checkToken, s.checkSubscription, s.checkProvider, s.checkType, s.checkDenied, s.checkDenyAssignments, s.checkThrottle, s.checkLocks, s.checkMoves,
 	} {
 		if resp := check(q); resp != nil {
 			return resp

@@ -9,7 +9,7 @@ import (
 // are synchronous, at any scope. A principal has a role at a scope at most once,
 // regardless of the assignment's name, and an assignment cannot change.
 func authorizationRows() []typeRule {
-	return []typeRule{lockRow(), {
+	return []typeRule{lockRow(), denyAssignmentRow(), {
 		typePattern:       "microsoft.authorization/roleassignments",
 		inherited:         true,
 		absent:            absence{code: "RoleAssignmentNotFound", message: "The role assignment '{name}' is not found."},

@@ -39,14 +39,45 @@ func (f *Fleet) Delete(ctx context.Context, id resource.ID, cascade activities.C
 	return nil
 }
 
+// Release lets a held deletion begin. A workflow that no longer runs is no error.
+func (f *Fleet) Release(ctx context.Context, id resource.ID, by string) error {
+	err := f.update(ctx, id, workflows.DeleteUpdate, workflows.DeleteInput{By: by})
+	if err != nil && !isNotFound(err) && refusalKind(err) != workflows.RefusedNotManaged {
+		return fmt.Errorf("let the deletion of %s begin: %w", id, err)
+	}
+	return nil
+}
+
+// Apply applies a spec to the workflow of its resource, which it starts if none runs.
+func (f *Fleet) Apply(ctx context.Context, desired resource.Desired, by string) error {
+	options := workflows.StartOptions(desired, f.options.TaskQueue)
+	handle, err := f.temporal.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
+		StartWorkflowOperation: f.temporal.NewWithStartWorkflowOperation(options, workflows.ReconcileResourceWorkflow, workflows.ReconcileResourceInput{}),
+		UpdateOptions: client.UpdateWorkflowOptions{
+			WorkflowID: options.ID, UpdateName: workflows.ApplyUpdate, WaitForStage: client.WorkflowUpdateStageCompleted,
+			Args: []any{workflows.ApplyInput{Desired: desired, By: by}},
+		},
+	})
+	if err == nil {
+		err = handle.Get(ctx, nil)
+	}
+	if err != nil {
+		return fmt.Errorf("apply %s: %w", desired.ID, err)
+	}
+	return nil
+}
+
 // Abort takes back the deletions that a cascade requested. It sends the update to
 // everything managed within the owner, because a list does not show what was requested a moment
 // ago; the workflows of the others refuse it without a trace. A workflow whose DELETE runs is
 // asked again until that has ended, for maxDeleteWait at most.
 func (f *Fleet) Abort(ctx context.Context, cascade activities.Cascade) (activities.Aborted, error) {
-	dependents, err := f.within(ctx, cascade.Owner)
-	if err != nil {
-		return activities.Aborted{}, err
+	dependents := cascade.Resources
+	if len(dependents) == 0 {
+		var err error
+		if dependents, err = f.within(ctx, cascade.Owner); err != nil {
+			return activities.Aborted{}, err
+		}
 	}
 	var aborted activities.Aborted
 	failed := f.abortEach(ctx, cascade, dependents, &aborted)
@@ -72,7 +103,7 @@ func (f *Fleet) abortEach(ctx context.Context, cascade activities.Cascade, ids [
 		group.Go(func() error {
 			one, cancel := context.WithTimeout(ctx, abortTimeout)
 			defer cancel()
-			err := f.update(one, id, workflows.AbortUpdate, workflows.AbortInput{By: cascade.By, From: cascade.Owner})
+			err := f.update(one, id, workflows.AbortUpdate, workflows.AbortInput{By: cascade.By, From: cascade.Owner, Stack: cascade.Stack})
 			mu.Lock()
 			defer mu.Unlock()
 			switch kind := refusalKind(err); {

@@ -133,6 +133,9 @@ func (f *Fleet) Managed(ctx context.Context, id resource.ID) (activities.Managed
 	return managed, true, nil
 }
 
+// refusalDelay is the delay of the next try from which on an error of Azure is a refusal.
+const refusalDelay = time.Minute
+
 // addSummary adds what the summary and the labels of a run show.
 func (f *Fleet) addSummary(managed *activities.Managed, info *workflowpb.WorkflowExecutionInfo) {
 	var summary workflows.Summary
@@ -140,7 +143,10 @@ func (f *Fleet) addSummary(managed *activities.Managed, info *workflowpb.Workflo
 	attributes := info.GetSearchAttributes().GetIndexedFields()
 	f.decode(info.GetMemo().GetFields()[workflows.MemoSummary], &summary)
 	readAttribute(attributes[searchattr.ReconcileSince], &since)
-	managed.Generation, managed.Since = summary.Generation, since
+	managed.Generation, managed.Since, managed.Message = summary.Generation, since, summary.Condition.Message
+	// Reasons of Armature are states that a deletion waits for; others are codes of Azure. What
+	// time ends is tried again soon.
+	managed.Stopped = managed.Deleting && !summary.Condition.Reason.IsKnown() && summary.NextTry.Sub(f.options.Now()) > refusalDelay
 	if summary.Condition.Ready == managed.Ready && !summary.Condition.LastTransitionTime.IsZero() {
 		managed.Since = summary.Condition.LastTransitionTime
 	}

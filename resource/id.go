@@ -11,11 +11,12 @@ import (
 	azcorearm "github.com/Azure/azure-sdk-for-go/sdk/azcore/arm"
 )
 
-// Types of the ARM containers, in azcore's spelling.
+// Types of the ARM containers, in azcore's spelling, and of management locks.
 const (
 	TypeTenant          = "Microsoft.Resources/tenants"
 	TypeSubscription    = "Microsoft.Resources/subscriptions"
 	TypeResourceGroup   = "Microsoft.Resources/resourceGroups"
+	TypeLock            = "Microsoft.Authorization/locks"
 	TypeManagementGroup = "Microsoft.Management/managementGroups"
 )
 

@@ -1,5 +1,7 @@
 package resource
 
+import "slices"
+
 // Reason is a word for programs and people: one of the constants below, or the
 // code of an ARM error.
 type Reason string
@@ -140,6 +142,11 @@ func (r Reason) Class() RetryClass {
 		}
 	}
 	return RetrySlow
+}
+
+// IsKnown reports whether the reason is one of Armature, and no code of Azure.
+func (r Reason) IsKnown() bool {
+	return slices.ContainsFunc(Reasons(), func(info ReasonInfo) bool { return info.Reason == r })
 }
 
 // Actor returns who has to act before a resource leaves a state with the reason, ""

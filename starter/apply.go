@@ -171,7 +171,7 @@ func (a *app) send(ctx context.Context, b *connection, resources []resource.Desi
 	if err != nil {
 		return how.prune.Skipped(stale, err)
 	}
-	if err := a.prune(ctx, b, stale, how.prune.Selector, document); err != nil || !how.wait.on {
+	if err := a.prune(ctx, b, stale, resources, how.prune.Selector, document); err != nil || !how.wait.on {
 		return err
 	}
 	if len(expected) > 0 {

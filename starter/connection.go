@@ -18,6 +18,7 @@ import (
 type messenger interface {
 	Update(ctx context.Context, workflowID string, m backend.Message) error
 	UpdateWithStart(ctx context.Context, desired resource.Desired, m backend.Message) error
+	StartStack(ctx context.Context, id string, stack activities.Stack) error
 }
 
 // freezer sets and reads freezes.
@@ -32,6 +33,7 @@ type freezer interface {
 type dryRunner interface {
 	Memory(ctx context.Context, workflowID string) (activities.WorkflowMemory, error)
 	Plan(ctx context.Context, workflowID string, in activities.PlanResourceInput) (activities.PlanResourceResult, error)
+	PlanDeletion(ctx context.Context, workflowID, taskQueue string, in activities.PlanDeletionInput) (activities.PlanDeletionResult, error)
 	Import(ctx context.Context, workflowID string, in activities.ImportResourceInput) (activities.ImportResourceResult, error)
 	Move(ctx context.Context, workflowID string, in activities.MoveResourceInput) (activities.MoveResourceResult, error)
 }

@@ -32,9 +32,9 @@ With -l or --all it asks first (--yes answers; it is needed without a terminal).
 			input.By = a.by
 			return a.sendSelected(c.Context(), request{
 				targets: targets, ends: true,
-				confirm: func(records []backend.Record) error {
+				confirm: func(_ context.Context, _ *connection, records []backend.Record) ([]backend.Record, error) {
 					what := cli.Count(len(records), "resource")
-					return a.ask(question{
+					return records, a.ask(question{
 						lines: idLines(records), yes: yes || !targets.IsQuery(), required: true, text: "Stop managing " + what + "?",
 						action: "forget " + targets.Flags() + " ends the management of " + what, unchanged: "nothing was sent",
 					})

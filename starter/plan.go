@@ -1,6 +1,7 @@
 package starter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,9 @@ type planOptions struct {
 	file   string
 	// whole is set if the manifests are whole folders.
 	whole bool
+	// deletes plans a deletion of the selected resources, which the user consents to.
+	deletes bool
+	consent plan.Consent
 }
 
 func (a *app) planCommand() *cobra.Command {
@@ -46,9 +50,9 @@ func (a *app) planCommand() *cobra.Command {
 		how  planOptions
 	)
 	c := &cobra.Command{
-		Use:        "plan -f PATH...",
+		Use:        "plan -f PATH... | --delete NAME|ID...|-l SELECTOR|-f PATH",
 		SuggestFor: []string{"diff", "preview"},
-		Short:      "Show what apply would change",
+		Short:      "Show what apply or delete would change",
 		Long: `plan asks a worker what a pass would do with each manifest: create, update (each
 path with its old and new value, and what the PUT removes), nothing, or wait for
 other resources. It sends no PUT and no DELETE, and does not touch running
@@ -64,6 +68,11 @@ not listed a warning.
 For a whole folder, one line names the managed resources of the environment, or with the
 labels of -l, that have no manifest; with --prune the plan shows their deletion.
 
+With --delete it shows what ` + "`armature delete`" + ` would do with the same resources and flags:
+what is deleted, falls with others, is kept or refused and why, which data is lost and how
+Azure restores it, and which managed resources elsewhere need them. --out FILE writes
+that plan for delete --plan-file.
+
 Settings that an apply changes in a managed resource are shown too: policy, interval,
 labels, ignored paths, api-version and the others of the manifest. Where nothing else
 changes, the action is configure: an apply then writes nothing to Azure by itself.
@@ -76,12 +85,17 @@ for each action. markdown is for a comment on a pull request: it is shorter than
 characters, and counts what it leaves out.
 
 ` + planExitHelp,
-		Example: "  armature plan -f examples\n  armature plan -f stack --prune -l stack=prod -o json\n  armature plan -f stack --out stack.plan",
+		Example: "  armature plan -f examples\n  armature plan -f stack --prune -l stack=prod -o json\n  armature plan -f stack --out stack.plan\n  armature plan --delete -l stack=old -o markdown",
 		RunE: func(c *cobra.Command, args []string) error {
 			return withPlanExitCode(func() error {
+				if how.deletes {
+					return a.planDelete(c, args, from, how)
+				}
 				switch {
+				case how.consent != plan.Consent{}:
+					return cli.BadInput("--cascade, --with-data and --end-scope allow a deletion; add --delete")
 				case len(args) > 0:
-					return cli.BadInput("plan takes no arguments, found %q; pass manifests with -f PATH; see `%s --help`", args[0], c.CommandPath())
+					return cli.BadInput("plan takes no arguments without --delete, found %q; pass manifests with -f PATH; see `%s --help`", args[0], c.CommandPath())
 				case len(from.Files) == 0:
 					return cli.BadInput("plan needs -f PATH (a file, a folder, or - for stdin)")
 				}
@@ -104,8 +118,31 @@ characters, and counts what it leaves out.
 	how.prune.AddChoice(c.Flags(), "also show what apply --prune would delete (needs -l)")
 	a.completeFlag(c, "selector", a.completeLabels)
 	cli.AddFormats(c, &how.output, plan.Formats())
-	c.Flags().StringVar(&how.file, "out", "", "write the plan to a `file`, for apply --plan-file")
+	c.Flags().BoolVar(&how.deletes, "delete", false, "plan the deletion of NAME..., -l or -f")
+	addConsent(c.Flags(), &how.consent)
+	c.Flags().StringVar(&how.file, "out", "", "write the plan to a `file`, for apply --plan-file or delete --plan-file")
 	return c
+}
+
+// planDelete plans the deletion of the resources that the arguments and flags choose.
+func (a *app) planDelete(c *cobra.Command, args []string, from project.Flags, how planOptions) error {
+	s := backend.Selection{Names: args, Selector: how.prune.Selector}
+	switch {
+	case how.prune.On || len(how.prune.In) > 0:
+		return cli.BadInput("--delete and --prune cannot be combined; --prune shows what an apply deletes")
+	case len(from.Files) > 0 && !s.IsEmpty():
+		return errFilesAndTargets()
+	case len(from.Files) == 0:
+		if err := cmp.Or(from.Check(), checkTargets(s)); err != nil {
+			return err
+		}
+		return a.planDeletions(c.Context(), s, nil, how)
+	}
+	set, err := from.Load(c.Context(), a.loader())
+	if err != nil {
+		return err
+	}
+	return a.planDeletions(c.Context(), s, set.Resources, how)
 }
 
 // errChanges ends a plan with changes. It prints nothing.
@@ -196,16 +233,24 @@ func makePlan(ctx context.Context, b *connection, set manifest.Set, pruning proj
 // planFileFlags are the flags of apply that can be combined with --plan-file.
 var planFileFlags = map[string]bool{"plan-file": true, "wait": true, "timeout": true, "task-queue": true, "worker-timeout": true, "yes": true, "output": true}
 
-// applyPlan applies exactly the plan of a file, or nothing.
-func (a *app) applyPlan(ctx context.Context, flags *pflag.FlagSet, path string, how applyOptions) error {
+// checkOtherFlags returns an error for a flag that --plan-file does not allow.
+func checkOtherFlags(flags *pflag.FlagSet, allowed map[string]bool) error {
 	var other string
 	flags.Visit(func(f *pflag.Flag) {
-		if !planFileFlags[f.Name] {
+		if !allowed[f.Name] {
 			other = f.Name
 		}
 	})
 	if other != "" {
 		return cli.BadInput("--plan-file cannot be combined with --%s; omit it", other)
+	}
+	return nil
+}
+
+// applyPlan applies exactly the plan of a file, or nothing.
+func (a *app) applyPlan(ctx context.Context, flags *pflag.FlagSet, path string, how applyOptions) error {
+	if err := checkOtherFlags(flags, planFileFlags); err != nil {
+		return err
 	}
 	file, err := plan.ReadFile(path)
 	if err != nil {

@@ -33,6 +33,28 @@ func (f *fakeTemporal) Plan(_ context.Context, workflowID string, in activities.
 	return result, nil
 }
 
+// PlanDeletion returns the prepared facts of a resource name; by default the resource exists,
+// is managed, and nothing refuses its deletion.
+func (f *fakeTemporal) PlanDeletion(_ context.Context, _, _ string, in activities.PlanDeletionInput) (activities.PlanDeletionResult, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.silent {
+		return activities.PlanDeletionResult{}, &backend.NoWorkerError{TaskQueue: "armature"}
+	}
+	if facts, known := f.deletions[in.ID.Name()]; known {
+		return facts, nil
+	}
+	return activities.PlanDeletionResult{Managed: true, Exists: true, APIVersion: "2023-08-15"}, nil
+}
+
+// StartStack records the stack.
+func (f *fakeTemporal) StartStack(_ context.Context, _ string, stack activities.Stack) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stacks = append(f.stacks, stack)
+	return nil
+}
+
 func TestPlan(t *testing.T) {
 	changed := activities.PlanResourceResult{
 		Action: activities.PlanUpdate, Reason: resource.ReasonDrift, Managed: true, More: 2, Drops: []string{"identity"},

@@ -5,8 +5,10 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/manifest"
+	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/plan"
 	"github.com/armature-io/armature/starter/internal/project"
 	"github.com/armature-io/armature/workflows"
 )
@@ -31,6 +33,9 @@ func (a *app) findStale(ctx context.Context, b *connection, p *project.Prune, se
 		return nil, cli.Failed("cannot prune %s, nothing was started: more than --prune-max %d have %s and no manifest; is the folder complete?\n  %s",
 			what, p.Max, p.Selector, strings.Join(project.StaleLines(stale, project.MaxStaleShown), "\n  "))
 	}
+	if _, err := a.planPrune(ctx, b, stale, set.Resources); err != nil {
+		return nil, err
+	}
 	a.printf("without a manifest:\n  %s\n", strings.Join(project.StaleLines(stale, len(stale)), "\n  "))
 	if !p.Yes && !a.interactive {
 		return nil, cli.BadInput("cannot prune %s, nothing was started: there is no terminal to ask on; add --yes, or omit --prune", what)
@@ -38,13 +43,34 @@ func (a *app) findStale(ctx context.Context, b *connection, p *project.Prune, se
 	return stale, a.ask(question{text: "Apply, and delete " + what + " in Azure?", yes: p.Yes, unchanged: "nothing was started"})
 }
 
+// planPrune plans what a prune deletes. It is an error if one of the resources may not be
+// deleted. A dependent does not count if its manifest no longer needs the resource: the apply
+// frees it.
+func (a *app) planPrune(ctx context.Context, b *connection, stale []backend.Record, applied []resource.Desired) (plan.DeletionPlan, error) {
+	p, err := planDeletion(ctx, b, stale, nil, plan.Consent{}, specsOf(applied))
+	if err != nil || !p.Refused() {
+		return p, err
+	}
+	a.printf("%s", p.Text(false))
+	return p, cli.Failed("cannot prune, nothing is deleted: %s refused (see above); omit --prune, or mend that first",
+		cli.CountAre(p.Summary[plan.ResultRefused], "resource"))
+}
+
 // prune deletes stale resources, dependents first.
-func (a *app) prune(ctx context.Context, b *connection, stale []backend.Record, selector string, document *applyDocument) error {
+func (a *app) prune(ctx context.Context, b *connection, stale []backend.Record, applied []resource.Desired, selector string, document *applyDocument) error {
 	if len(stale) == 0 {
 		return nil
 	}
+	p, err := a.planPrune(ctx, b, stale, applied)
+	if err != nil {
+		return err
+	}
+	with, err := a.accompany(ctx, b, p)
+	if err != nil {
+		return err
+	}
 	return a.sendWaves(ctx, stale, project.DeletionOrder(stale), backend.MaxParallel, func(ctx context.Context, i int) (string, error) {
-		text, err := a.sendDelete(ctx, b, stale[i], workflows.DeleteInput{}, selector)
+		text, err := a.sendDelete(ctx, b, stale[i], with.request(stale[i].ID, workflows.DeleteInput{}), selector)
 		if backend.IsNotManaged(err) {
 			text, err = "no longer managed", nil
 		}

@@ -78,7 +78,9 @@ func (how reconcileOptions) question(s backend.Selection, records []backend.Reco
 func (a *app) reconcile(ctx context.Context, s backend.Selection, how reconcileOptions) error {
 	return a.sendSelected(ctx, request{
 		targets: s, goal: wait.Ready, wait: how.wait,
-		confirm: func(records []backend.Record) error { return a.ask(how.question(s, records)) },
+		confirm: func(_ context.Context, _ *connection, records []backend.Record) ([]backend.Record, error) {
+			return records, a.ask(how.question(s, records))
+		},
 		send: func(ctx context.Context, b *connection, w *wait.Resource) (string, error) {
 			var result workflows.ReconcileResult
 			input := how.ReconcileInput

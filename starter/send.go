@@ -37,8 +37,9 @@ func (a *app) sendWaves(ctx context.Context, records []backend.Record, waves [][
 // request is one message to each resource of a selection.
 type request struct {
 	targets backend.Selection
-	// confirm may refuse the records before anything is sent; nil accepts all.
-	confirm func(records []backend.Record) error
+	// confirm may refuse the records before anything is sent, or leave some out; nil accepts
+	// all.
+	confirm func(ctx context.Context, b *connection, records []backend.Record) ([]backend.Record, error)
 	// send sends the message to one resource and returns the result as text.
 	send func(ctx context.Context, b *connection, w *wait.Resource) (string, error)
 	// ends is set when the command ends the management: what is no longer managed needs
@@ -67,9 +68,9 @@ func (a *app) sendSelected(ctx context.Context, r request) error {
 		err = r.targets.NoMatch()
 	}
 	if err == nil && r.confirm != nil {
-		err = r.confirm(records)
+		records, err = r.confirm(ctx, b, records)
 	}
-	if err != nil {
+	if err != nil || len(records) == 0 {
 		return err
 	}
 	expected, gone := wait.All(records), make([]bool, len(records))

@@ -8,14 +8,15 @@ import (
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/plan"
 	"github.com/armature-io/armature/starter/internal/wait"
 	"github.com/armature-io/armature/workflows"
 )
 
 // checkAbort returns an error for flags that ask for more than the end of a deletion.
 func (how deleteOptions) checkAbort() error {
-	if how.abort && (how.cascade || how.endScope || how.withData || how.wait.on) {
-		return cli.BadInput("--abort takes deletions back, with all that they requested; omit --cascade, --end-scope, --with-data and --wait")
+	if how.abort && (how.consent != plan.Consent{} || how.keepGoing || how.wait.on) {
+		return cli.BadInput("--abort takes deletions back, with all that they requested; omit --cascade, --end-scope, --with-data, --keep-going and --wait")
 	}
 	return nil
 }

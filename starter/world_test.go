@@ -59,7 +59,10 @@ type fakeTemporal struct {
 	inputs        []any
 	queries       []string
 	// plans are the results of dry runs by resource name; runs are the workflow IDs.
-	plans   map[string]activities.PlanResourceResult
+	plans     map[string]activities.PlanResourceResult
+	deletions map[string]activities.PlanDeletionResult
+	// stacks are the deletions that a workflow accompanies.
+	stacks  []activities.Stack
 	imports map[string]activities.ImportResourceResult
 	// moves are the results of MoveResource by resource name, moved the inputs.
 	moves map[string]activities.MoveResourceResult

@@ -60,6 +60,9 @@ func (r *reconciler) deletePass(ctx workflow.Context) {
 // checkDependents blocks while managed resources need this one: dependents are deleted
 // first. With --cascade it requests their deletion.
 func (r *reconciler) checkDependents(ctx workflow.Context, p *pass) resource.Verdict {
+	if r.state.Deletion.Held {
+		return resource.Block(resource.ReasonWaitingForDependents, "it protects resources that are deleted with it: it is deleted when Azure refuses to delete one of them because of it")
+	}
 	var a *activities.Activities
 	result, err := execute(requestOptions(ctx, "find dependents of "+p.desired.ID.Short()), a.CheckDependents, activities.CheckDependentsInput{
 		ID: p.desired.ID, Needs: p.desired.Needs(), Cascade: r.state.Deletion.Cascade, By: r.state.Deletion.By, WithData: r.state.Deletion.WithData,
@@ -246,9 +249,9 @@ func (r *reconciler) finishDeletion(ctx workflow.Context, reason resource.Reason
 // user outlasts the cascade of an owner.
 func (in *DeleteInput) join(earlier DeleteInput) {
 	in.Cascade, in.EndScope = in.Cascade || earlier.Cascade, in.EndScope || earlier.EndScope
-	in.WithData = in.WithData || earlier.WithData
+	in.WithData, in.Held = in.WithData || earlier.WithData, in.Held && earlier.Held
 	in.Order = joinedOrder(*in, earlier)
-	in.APIVersion = cmp.Or(in.APIVersion, earlier.APIVersion)
+	in.APIVersion, in.Stack = cmp.Or(in.APIVersion, earlier.APIVersion), cmp.Or(in.Stack, earlier.Stack)
 	if !in.From.IsZero() {
 		in.From = earlier.From
 	}

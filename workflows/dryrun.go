@@ -11,6 +11,7 @@ import (
 // only query. Each runs the activity of its name.
 const (
 	PlanResourceWorkflow   = "PlanResource"
+	PlanDeletionWorkflow   = "PlanDeletion"
 	ImportResourceWorkflow = "ImportResource"
 	DiagnoseWorkflow       = "Diagnose"
 	MoveResourceWorkflow   = "MoveResource"
@@ -57,6 +58,17 @@ func planFailed(in activities.PlanResourceInput, err error) activities.PlanResou
 		Action: activities.PlanError, Reason: verdict.Reason, Severity: verdict.Severity, Message: verdict.Message,
 		APIVersion: in.Desired.APIVersion,
 	}
+}
+
+// PlanDeletion answers what can be asked before a DELETE of one resource. It fails only when
+// the run is canceled.
+func PlanDeletion(ctx workflow.Context, in activities.PlanDeletionInput) (activities.PlanDeletionResult, error) {
+	var a *activities.Activities
+	result, err := execute(dryRunContext(ctx, PlanDeletionWorkflow, "plan the deletion of "+in.ID.Short()), a.PlanDeletion, in)
+	if err != nil && ctx.Err() == nil {
+		return activities.PlanDeletionResult{Unknown: []string{verdictOf(resource.Verdict{}, err).Message}}, nil
+	}
+	return result, err
 }
 
 // ImportResource reads one resource and returns what its manifest would contain. It

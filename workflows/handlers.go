@@ -230,7 +230,7 @@ func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult,
 	if !changed {
 		in.join(earlier.DeleteInput)
 	}
-	widened := changed || in.Cascade != earlier.Cascade || in.EndScope != earlier.EndScope || in.APIVersion != earlier.APIVersion
+	widened := changed || in.Cascade != earlier.Cascade || in.EndScope != earlier.EndScope || in.APIVersion != earlier.APIVersion || in.Held != earlier.Held
 	if widened {
 		r.interruptRead()
 	}

@@ -129,8 +129,13 @@ type DeleteInput struct {
 	EndScope bool `json:"endScope,omitempty"`
 	// WithData allows to delete data that ARM does not list, in the resource and, with
 	// Cascade, in what is inside it.
-	WithData bool   `json:"withData,omitempty"`
-	By       string `json:"by,omitempty"`
+	WithData bool `json:"withData,omitempty"`
+	// Held makes the deletion wait until another request without Held: a management lock is
+	// deleted only when Azure refuses the DELETE of what it protects.
+	Held bool `json:"held,omitempty"`
+	// Stack is the ID of the DeleteStack that accompanies the deletion, "" for none.
+	Stack string `json:"stack,omitempty"`
+	By   string `json:"by,omitempty"`
 	// Desired is used when the run has no spec yet: a delete by manifest starts a
 	// workflow for it.
 	Desired *resource.Desired `json:"desired,omitempty"`
@@ -164,8 +169,10 @@ type DeleteResult struct {
 // nothing.
 type AbortInput struct {
 	By string `json:"by,omitempty"`
-	// From restricts the update to a deletion that the deletion of this owner requested.
-	From resource.ID `json:"from,omitzero"`
+	// From restricts the update to a deletion that the deletion of this owner requested, and
+	// Stack to one that this DeleteStack accompanies.
+	From  resource.ID `json:"from,omitzero"`
+	Stack string      `json:"stack,omitempty"`
 }
 
 // AbortResult is the result of AbortUpdate.

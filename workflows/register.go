@@ -27,6 +27,8 @@ func functions() map[string]any {
 		HoldBudgetsWorkflow:       HoldBudgets,
 		SerializeSiblingsWorkflow: SerializeSiblings,
 		PlanResourceWorkflow:      PlanResource,
+		PlanDeletionWorkflow:      PlanDeletion,
+		DeleteStackWorkflow:       DeleteStack,
 		ImportResourceWorkflow:    ImportResource,
 		DiagnoseWorkflow:          Diagnose,
 		MoveResourceWorkflow:      MoveResource,

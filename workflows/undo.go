@@ -35,6 +35,8 @@ func (r *reconciler) validateAbort(in AbortInput) error {
 		return refused(RefusedNotDeleted, "%s is not being deleted", name)
 	case !in.From.IsZero() && !r.state.Deletion.From.Equal(in.From):
 		return refused(RefusedNotDeleted, "the deletion of %s was not requested with that of %s", name, in.From.Short())
+	case in.Stack != "" && r.state.Deletion.Stack != in.Stack:
+		return refused(RefusedNotDeleted, "another request deletes %s by now", name)
 	case r.deleteRuns:
 		return refused(RefusedRunning, "the deletion of %s cannot be taken back while a DELETE runs: repeat the command in some seconds, it works if Azure accepts none", name)
 	case !r.state.canAbort():

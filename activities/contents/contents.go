@@ -26,7 +26,8 @@ const (
 type Looker struct {
 	Client   *arm.Client
 	Registry *extensionhost.Registry
-	// IsDeleting reports whether Armature deletes a resource already.
+	// IsDeleting reports whether Armature deletes a resource already: what it deletes is in no
+	// result.
 	IsDeleting func(ctx context.Context, id resource.ID) (bool, error)
 }
 
@@ -48,6 +49,15 @@ type Request struct {
 	Stated json.RawMessage `json:"stated,omitempty"`
 }
 
+// Find returns everything that a DELETE of the resource would also delete, whatever the
+// request allows.
+func (l Looker) Find(ctx context.Context, in Request) (Found, error) {
+	in.Cascade, in.WithData = false, false
+	found := look{Looker: l, in: in, all: true, listed: map[string]bool{}}
+	err := found.find(ctx)
+	return found.Found, err
+}
+
 // Look returns the verdict about a DELETE: it blocks while the DELETE would also delete
 // resources that Armature does not manage, or data without a consent.
 func (l Looker) Look(ctx context.Context, in Request) (resource.Verdict, error) {
@@ -60,10 +70,10 @@ func (l Looker) Look(ctx context.Context, in Request) (resource.Verdict, error) 
 	case verdict.Stops():
 	case in.Cascade:
 		verdict.Message = "only looked for data: --cascade by " + in.By
-	case len(found.rules) > 0:
-		verdict.Message = "deleted with it: " + NameAll(append(found.rules, found.managedGroups...))
-	case len(found.managedGroups) > 0:
-		verdict.Message = "the resource group that its service manages is deleted with it: " + NameAll(found.managedGroups)
+	case len(found.Rules) > 0:
+		verdict.Message = "deleted with it: " + NameAll(append(found.Rules, found.ManagedGroups...))
+	case len(found.ManagedGroups) > 0:
+		verdict.Message = "the resource group that its service manages is deleted with it: " + NameAll(found.ManagedGroups)
 	}
 	return verdict, nil
 }

@@ -17,7 +17,7 @@ import (
 // list more, and none for a published type whose collections were all listed.
 func (c *look) inGroup(ctx context.Context) error {
 	_, published := types.Spelled(c.in.ID.Type())
-	if published && len(c.unlisted) == 0 || c.in.ID.IsContainer() {
+	if published && len(c.Unlisted) == 0 || c.in.ID.IsContainer() {
 		return nil
 	}
 	group := c.in.ID

@@ -28,22 +28,29 @@ const (
 type look struct {
 	Looker
 	in Request
+	// all is set to find everything. Otherwise the look ends with the first contents that
+	// block the DELETE.
+	all bool
 	// lists is the number of requests so far.
 	lists int
-	// unmanaged are the names of the contents that Armature does not manage, at most
-	// maxCounted.
-	unmanaged []string
-	// unlisted are the collections that ARM does not list. listed are the types of those
-	// that it lists, in lower case.
-	unlisted []string
-	listed   map[string]bool
-	// data are the resources with data that ARM does not list, and whose deletion the
-	// request does not include.
-	data []string
-	// rules are the unmanaged children that need no consent, at most maxCounted.
-	rules []string
-	// managedGroups are the resource groups that the service deletes with the resource.
-	managedGroups []string
+	// listed are the types of the collections that ARM lists, in lower case.
+	listed map[string]bool
+	Found
+}
+
+// Found are the names of what a DELETE would also delete.
+type Found struct {
+	// Unmanaged are the contents that Armature does not manage, at most maxCounted.
+	Unmanaged []string `json:"unmanaged,omitempty"`
+	// Unlisted are the collections that ARM does not list.
+	Unlisted []string `json:"unlisted,omitempty"`
+	// Data are the resources with data that ARM does not list, and whose deletion the request
+	// does not include.
+	Data []string `json:"data,omitempty"`
+	// Rules are the unmanaged children that need no consent, at most maxCounted.
+	Rules []string `json:"rules,omitempty"`
+	// ManagedGroups are the resource groups that the service deletes with the resource.
+	ManagedGroups []string `json:"managedGroups,omitempty"`
 }
 
 // collection is one kind of children below a resource.
@@ -60,9 +67,9 @@ type collection struct {
 // find finds the contents of the resource to delete. With Cascade only data counts.
 func (c *look) find(ctx context.Context) error {
 	if !c.in.WithData && c.Registry.HoldsUnlistedData(c.in.ID.Type()) {
-		c.data = append(c.data, DisplayName(c.in.ID))
+		c.Data = append(c.Data, DisplayName(c.in.ID))
 	}
-	if c.in.Cascade && (c.in.WithData || len(c.data) > 0) {
+	if c.in.Cascade && (c.in.WithData || len(c.Data) > 0) {
 		return nil
 	}
 	if strings.EqualFold(c.in.ID.Type(), resource.TypeResourceGroup) {
@@ -82,7 +89,7 @@ func (c *look) find(ctx context.Context) error {
 // found reports whether the look is over: something that Armature does not manage was
 // found, or, with Cascade, data.
 func (c *look) found() bool {
-	return len(c.unmanaged) > 0 || c.in.Cascade && len(c.data) > 0
+	return !c.all && (len(c.Unmanaged) > 0 || c.in.Cascade && len(c.Data) > 0)
 }
 
 // collections returns the children that a DELETE of a type would also delete: those
@@ -134,7 +141,7 @@ func (c *look) collection(ctx context.Context, parent resource.ID, of collection
 		return nil // it may be deleted, whatever is in it
 	}
 	if c.lists >= maxLists {
-		c.unlisted = append(c.unlisted, of.segment)
+		c.Unlisted = append(c.Unlisted, of.segment)
 		return nil
 	}
 	c.lists++
@@ -143,9 +150,9 @@ func (c *look) collection(ctx context.Context, parent resource.ID, of collection
 	case arm.IsAbsent(err):
 		return nil
 	case IsNotListable(err):
-		c.unlisted = append(c.unlisted, of.segment+" of "+parent.Short())
+		c.Unlisted = append(c.Unlisted, of.segment+" of "+parent.Short())
 		if holdsData && !c.in.WithData {
-			c.data = append(c.data, of.segment+" of "+parent.Short())
+			c.Data = append(c.Data, of.segment+" of "+parent.Short())
 		}
 		return nil
 	case err != nil:
@@ -175,7 +182,7 @@ func (c *look) items(ctx context.Context, parent resource.ID, of collection, ite
 			}
 			continue
 		}
-		if err := c.noteItem(ctx, item); err != nil || len(c.unmanaged) >= maxCounted {
+		if err := c.noteItem(ctx, item); err != nil || len(c.Unmanaged) >= maxCounted {
 			return err
 		}
 	}
@@ -188,19 +195,21 @@ func (c *look) noteItem(ctx context.Context, item json.RawMessage) error {
 	id, shown, deleting, err := c.checkItem(ctx, c.in.ID, item)
 	switch {
 	case err != nil || deleting:
-	case !c.in.Cascade:
-		c.unmanaged = append(c.unmanaged, shown)
-	case c.Registry.MayHoldData(id.Type()):
-		c.data = append(c.data, shown)
+		return err
+	case !c.in.Cascade && len(c.Unmanaged) < maxCounted:
+		c.Unmanaged = append(c.Unmanaged, shown)
 	}
-	return err
+	if (c.in.Cascade || c.all) && c.Registry.MayHoldData(id.Type()) {
+		c.Data = append(c.Data, shown)
+	}
+	return nil
 }
 
 // noteRule records a child that a DELETE would remove too, and that is only named.
 func (c *look) noteRule(ctx context.Context, item json.RawMessage) error {
 	_, shown, deleting, err := c.checkItem(ctx, c.in.ID, item)
-	if err == nil && !deleting && len(c.rules) < maxCounted {
-		c.rules = append(c.rules, shown)
+	if err == nil && !deleting && len(c.Rules) < maxCounted {
+		c.Rules = append(c.Rules, shown)
 	}
 	return err
 }
@@ -284,18 +293,18 @@ func (c *look) verdict() resource.Verdict {
 	var parts, flags []string
 	reason, advice := resource.ReasonContainsUnmanaged, "delete them first, or run"
 	switch {
-	case len(c.unmanaged) > 0:
-		parts, flags = []string{"resources that Armature does not manage: " + NameAll(c.unmanaged)}, []string{"--cascade"}
-	case len(c.unlisted) > 0 && !c.in.Cascade:
-		parts, flags = []string{"what ARM does not list: " + NameAll(c.unlisted)}, []string{"--cascade"}
+	case len(c.Unmanaged) > 0:
+		parts, flags = []string{"resources that Armature does not manage: " + NameAll(c.Unmanaged)}, []string{"--cascade"}
+	case len(c.Unlisted) > 0 && !c.in.Cascade:
+		parts, flags = []string{"what ARM does not list: " + NameAll(c.Unlisted)}, []string{"--cascade"}
 		advice = "look at it in Azure, then run"
-	case len(c.data) > 0:
+	case len(c.Data) > 0:
 		reason, advice = resource.ReasonContainsData, "look at it in Azure, then run"
 	default:
 		return resource.Proceed("nothing else would be deleted with it")
 	}
-	if len(c.data) > 0 {
-		parts, flags = append(parts, "data that ARM does not list, in "+NameAll(c.data)), append(flags, "--with-data")
+	if len(c.Data) > 0 {
+		parts, flags = append(parts, "data that ARM does not list, in "+NameAll(c.Data)), append(flags, "--with-data")
 	}
 	return resource.Block(reason, fmt.Sprintf("a DELETE of %s would also delete %s; %s `armature delete %s %s`",
 		c.in.ID.Short(), strings.Join(parts, "; and "), advice, c.in.ID, strings.Join(flags, " ")))

@@ -50,7 +50,7 @@ func (c *look) outside(ctx context.Context) error {
 			return err
 		}
 	}
-	c.managedGroups = managedGroups(observed)
+	c.ManagedGroups = managedGroups(observed)
 	return nil
 }
 

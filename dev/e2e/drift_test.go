@@ -175,7 +175,7 @@ func playObserve(t *testing.T, s scenarios, r thing, worker *harness.Worker) {
 func playProtect(t *testing.T, s scenarios, r thing) {
 	s.applyMore(r, "small", "policy: protect", "--wait", "--timeout", "30s")
 	refused := s.CLI("delete", r.id(), "--yes")
-	if refused.Code != 1 || !strings.Contains(refused.Err, "is protected (policy protect)") {
+	if refused.Code != 1 || !strings.Contains(refused.Err, "1 resource is refused") {
 		t.Errorf("want a refusal: %s", refused)
 	}
 	s.applyMore(r, "small", "policy: manage", "--wait", "--timeout", "30s")

@@ -104,7 +104,7 @@ func playChildren(w *harness.World, count int) {
 			w.T.Errorf("%s got %d PUTs, want one", id, puts)
 		}
 	}
-	sendAll(w, "delete", owner.id(), "--yes")
+	w.RequestDelete(owner.id(), workflows.DeleteInput{})
 	status := w.UntilStatus(60*time.Second, owner.id(), "waits for its children", func(status workflows.Status) bool {
 		return status.Condition.Reason == resource.ReasonWaitingForDependents
 	})

@@ -132,7 +132,7 @@ func playCascade(t *testing.T, s scenarios, r thing) {
 func playDependents(t *testing.T, s scenarios, r thing) {
 	owner := s.applyGroup(r.group)
 	s.applyMore(r, "small", "timeout: 1h", "--wait", "--timeout", "30s")
-	s.MustCLI("delete", owner, "--yes")
+	s.RequestDelete(owner, workflows.DeleteInput{})
 	status := s.UntilStatus(20*time.Second, owner, "waits for its thing", func(status workflows.Status) bool {
 		return status.Condition.Reason == resource.ReasonWaitingForDependents
 	})
@@ -160,7 +160,7 @@ func playBelowUnmanaged(t *testing.T, s scenarios, r thing) {
 	s.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": part, "body": map[string]any{"properties": map[string]any{}}}, nil)
 	piece := part + "/pieces/x"
 	s.MustCLI("apply", "-f", s.Write("piece.yaml", "type: Microsoft.Example/things/parts/pieces@2024-01-01\nname: x\nowner: \""+part+"\"\nbody: {properties: {size: small}}\n"), "--wait", "--timeout", "30s")
-	s.MustCLI("delete", r.id(), "--yes")
+	s.RequestDelete(r.id(), workflows.DeleteInput{})
 	status := s.UntilStatus(20*time.Second, r.id(), "waits for the piece", func(status workflows.Status) bool {
 		return status.Condition.Reason == resource.ReasonWaitingForDependents
 	})

@@ -203,7 +203,7 @@ func playDeleteLocked(t *testing.T, s scenarios, r thing) {
 	s.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": lock, "body": map[string]any{
 		"properties": map[string]any{"level": "CanNotDelete", "notes": "ask the network team"},
 	}}, nil)
-	s.MustCLI("delete", "--with-data", r.id(), "--yes")
+	s.RequestDelete(r.id(), workflows.DeleteInput{WithData: true})
 	status := s.UntilStatus(20*time.Second, r.id(), "is locked", func(status workflows.Status) bool { return status.Condition.Reason == "ScopeLocked" })
 	for _, want := range []string{`"keep-it"`, "CanNotDelete", scope, "ask the network team"} {
 		if !strings.Contains(status.Condition.Message, want) {

@@ -32,6 +32,10 @@ func (alone) Abort(context.Context, activities.Cascade) (activities.Aborted, err
 	return activities.Aborted{}, nil
 }
 
+func (alone) Release(context.Context, resource.ID, string) error { return nil }
+
+func (alone) Apply(context.Context, resource.Desired, string) error { return nil }
+
 func (alone) Wake(context.Context, activities.Change) (int, error) { return 0, nil }
 
 func (alone) WakeDeleting(context.Context, activities.Change, []resource.ID) (int, error) {

@@ -48,6 +48,14 @@ func (w *World) Update(workflowIDs []string, name string, input func(i int) any)
 	}
 }
 
+// RequestDelete requests a deletion from the workflow of a resource as the CLI does after it
+// asked everything that can be asked.
+func (w *World) RequestDelete(id string, input workflows.DeleteInput) {
+	w.T.Helper()
+	input.By = "test"
+	w.Update([]string{w.WorkflowID(id)}, workflows.DeleteUpdate, func(int) any { return input })
+}
+
 func (w *World) update(workflowID, name string, input any) error {
 	handle, err := w.Client.UpdateWorkflow(w.T.Context(), client.UpdateWorkflowOptions{
 		WorkflowID: workflowID, UpdateName: name, Args: []any{input}, WaitForStage: client.WorkflowUpdateStageCompleted,

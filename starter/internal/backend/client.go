@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"strings"
@@ -18,9 +19,7 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/internal/searchattr"
-	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/internal/tracing"
-	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
@@ -28,6 +27,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	sdklog "go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
 )
 
 // Timeouts of single calls. Queries have a short one, because a list must not wait
@@ -173,30 +173,22 @@ func (c *Client) Counter() searchattr.Counter { return c.client }
 // Close closes the connection.
 func (c *Client) Close() { c.client.Close() }
 
-// maxSummaryBytes bounds the static summary: the server rejects a start
-// with a summary of more than 400 bytes.
-const maxSummaryBytes = 200
-
-// startOptions returns the options that start the workflow of a resource. There is
-// no timeout: the workflow lives as long as the resource is managed.
-func startOptions(desired resource.Desired, taskQueue string) client.StartWorkflowOptions {
-	return client.StartWorkflowOptions{
-		ID:                       desired.ID.WorkflowID(),
-		TaskQueue:                taskQueue,
-		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
-		Memo:                     workflows.Memo(desired),
-		TypedSearchAttributes:    workflows.IdentityAttributes(desired),
-		StaticSummary:            text.CutBytes(desired.ID.Type()+" "+desired.ID.Short(), maxSummaryBytes),
-		StaticDetails:            staticDetails(desired),
+// StartStack starts the workflow that accompanies the deletion of a stack. id is the ID of the
+// run.
+func (c *Client) StartStack(ctx context.Context, id string, stack activities.Stack) error {
+	if err := c.checkWrite(ctx); err != nil {
+		return err
 	}
-}
-
-func staticDetails(desired resource.Desired) string {
-	details := "- **ID** `" + desired.ID.String() + "`\n- **api-version** `" + desired.APIVersion + "`\n"
-	if !desired.Owner.IsZero() {
-		details += "- **owner** `" + desired.Owner.String() + "`\n"
+	deadline, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	_, err := c.client.ExecuteWorkflow(deadline, client.StartWorkflowOptions{
+		ID: id, TaskQueue: c.taskQueue, StaticSummary: fmt.Sprintf("deletion of %d resources", len(stack.Resources)+len(stack.Locks)),
+		Priority: temporal.Priority{PriorityKey: workflows.PriorityUser},
+	}, workflows.DeleteStackWorkflow, stack)
+	if err != nil {
+		return c.translateRead(ctx, err)
 	}
-	return details
+	return nil
 }
 
 // Memory queries what the workflow of a resource keeps beside its status. It returns a

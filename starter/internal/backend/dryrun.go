@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,8 @@ type dryRun struct {
 	workflow, id, summary string
 	timeout               time.Duration
 	in                    any
+	// taskQueue is the queue of the worker, "" for that of the client.
+	taskQueue string
 }
 
 // NewRunID returns the beginning of the IDs of one run of a command: a prefix and 16 random
@@ -38,32 +41,40 @@ func NewRunID(prefix string) string { return fmt.Sprintf("%s%016x", prefix, rand
 
 // Plan returns what a pass would do to a resource. id is the ID of the run.
 func (c *Client) Plan(ctx context.Context, id string, in activities.PlanResourceInput) (result activities.PlanResourceResult, err error) {
-	err = c.dryRun(ctx, dryRun{workflows.PlanResourceWorkflow, id, summaryOf("plan of ", in.Desired.ID), dryRunTimeout, in}, &result)
+	err = c.dryRun(ctx, dryRun{workflows.PlanResourceWorkflow, id, summaryOf("plan of ", in.Desired.ID), dryRunTimeout, in, ""}, &result)
+	return result, err
+}
+
+// PlanDeletion returns what a deletion of a resource depends on. id is the ID of the run,
+// which a worker of the task queue runs.
+func (c *Client) PlanDeletion(ctx context.Context, id, taskQueue string, in activities.PlanDeletionInput) (result activities.PlanDeletionResult, err error) {
+	run := dryRun{workflows.PlanDeletionWorkflow, id, summaryOf("plan of the deletion of ", in.ID), dryRunTimeout, in, taskQueue}
+	err = c.dryRun(ctx, run, &result)
 	return result, err
 }
 
 // Import returns what the manifest of a resource would contain, or its outputs. id is the
 // ID of the run.
 func (c *Client) Import(ctx context.Context, id string, in activities.ImportResourceInput) (result activities.ImportResourceResult, err error) {
-	err = c.dryRun(ctx, dryRun{workflows.ImportResourceWorkflow, id, summaryOf("import of ", in.ID), dryRunTimeout, in}, &result)
+	err = c.dryRun(ctx, dryRun{workflows.ImportResourceWorkflow, id, summaryOf("import of ", in.ID), dryRunTimeout, in, ""}, &result)
 	return result, err
 }
 
 // Move proves that a resource was moved. id is the ID of the run.
 func (c *Client) Move(ctx context.Context, id string, in activities.MoveResourceInput) (result activities.MoveResourceResult, err error) {
-	err = c.dryRun(ctx, dryRun{workflows.MoveResourceWorkflow, id, summaryOf("move of ", in.Old), dryRunTimeout, in}, &result)
+	err = c.dryRun(ctx, dryRun{workflows.MoveResourceWorkflow, id, summaryOf("move of ", in.Old), dryRunTimeout, in, ""}, &result)
 	return result, err
 }
 
 // Diagnose makes a worker check its credentials and its way to Azure.
 func (c *Client) Diagnose(ctx context.Context, in activities.DiagnoseInput) (result activities.DiagnoseResult, err error) {
 	id := workflows.DiagnoseIDPrefix + uuid.NewString()
-	err = c.dryRun(ctx, dryRun{workflows.DiagnoseWorkflow, id, "armature doctor", diagnoseTimeout, in}, &result)
+	err = c.dryRun(ctx, dryRun{workflows.DiagnoseWorkflow, id, "armature doctor", diagnoseTimeout, in, ""}, &result)
 	return result, err
 }
 
 func summaryOf(verb string, id resource.ID) string {
-	return text.CutBytes(verb+id.Type()+" "+id.Short(), maxSummaryBytes)
+	return text.CutBytes(verb+id.Type()+" "+id.Short(), workflows.MaxSummaryBytes)
 }
 
 // dryRun runs a workflow and waits for its result. If no worker takes its first task within
@@ -72,10 +83,10 @@ func (c *Client) dryRun(ctx context.Context, d dryRun, result any) error {
 	if err := c.checkWrite(ctx); err != nil {
 		return err
 	}
-	start := time.Now()
+	start, taskQueue := time.Now(), cmp.Or(d.taskQueue, c.taskQueue)
 	deadline, cancel := context.WithTimeout(ctx, readTimeout)
 	run, err := c.client.ExecuteWorkflow(deadline, client.StartWorkflowOptions{
-		ID: d.id, StaticSummary: d.summary, TaskQueue: c.taskQueue, WorkflowExecutionTimeout: d.timeout,
+		ID: d.id, StaticSummary: d.summary, TaskQueue: taskQueue, WorkflowExecutionTimeout: d.timeout,
 		Priority: temporal.Priority{PriorityKey: workflows.PriorityUser},
 	}, d.workflow, d.in)
 	cancel()
@@ -89,13 +100,13 @@ func (c *Client) dryRun(ctx context.Context, d dryRun, result any) error {
 	select {
 	case err = <-ended:
 	case <-time.After(c.workerTimeout):
-		if c.isUnstarted(ctx, run) && !c.hasPollSince(ctx, start) {
+		if c.isUnstarted(ctx, run) && !c.hasPollSince(ctx, taskQueue, start) {
 			stop()
 			if err := <-ended; err == nil {
 				return nil // a worker completed it in the meantime
 			}
 			_ = c.client.TerminateWorkflow(ctx, run.GetID(), run.GetRunID(), unstartedReason)
-			return &NoWorkerError{TaskQueue: c.taskQueue}
+			return &NoWorkerError{TaskQueue: taskQueue}
 		}
 		err = <-ended
 	}

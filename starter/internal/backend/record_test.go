@@ -181,11 +181,11 @@ func TestUnchanged(t *testing.T) {
 func TestStartOptions(t *testing.T) {
 	long := "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg1" + "/providers/Microsoft.Storage/storageAccounts/" + strings.Repeat("x", 300)
 	desired := resource.Desired{ID: mustID(t, long), APIVersion: "2023-01-01"}
-	options := startOptions(desired, "q1")
+	options := workflows.StartOptions(desired, "q1")
 	if options.ID != desired.ID.WorkflowID() || options.TaskQueue != "q1" {
 		t.Errorf("ID %q on queue %q", options.ID, options.TaskQueue)
 	}
-	if len(options.StaticSummary) > maxSummaryBytes {
+	if len(options.StaticSummary) > workflows.MaxSummaryBytes {
 		t.Errorf("the summary has %d bytes; the server rejects more than 400", len(options.StaticSummary))
 	}
 	if options.WorkflowExecutionTimeout != 0 || options.WorkflowRunTimeout != 0 {

@@ -45,7 +45,7 @@ func (c *Client) Update(ctx context.Context, workflowID string, m Message) error
 // UpdateWithStart sends a message to the workflow of a resource and starts the
 // workflow if none runs.
 func (c *Client) UpdateWithStart(ctx context.Context, desired resource.Desired, m Message) error {
-	return c.updateWithStart(ctx, m, startOptions(desired, c.taskQueue), workflows.ReconcileResourceWorkflow, workflows.ReconcileResourceInput{})
+	return c.updateWithStart(ctx, m, workflows.StartOptions(desired, c.taskQueue), workflows.ReconcileResourceWorkflow, workflows.ReconcileResourceInput{})
 }
 
 func (c *Client) updateWithStart(ctx context.Context, m Message, options client.StartWorkflowOptions, workflow string, input any) error {
@@ -117,20 +117,20 @@ func (c *Client) send(ctx context.Context, m Message, call func(context.Context)
 	}
 	err = c.translate(ctx, err)
 	if noWorker, ok := errors.AsType[*NoWorkerError](err); ok {
-		noWorker.Waited, noWorker.Busy, noWorker.Sent = c.workerTimeout, c.hasPollSince(ctx, start), true
+		noWorker.Waited, noWorker.Busy, noWorker.Sent = c.workerTimeout, c.hasPollSince(ctx, c.taskQueue, start), true
 	}
 	return err
 }
 
 // hasPollSince reports whether a worker polled the task queue after a time. The
 // server lists a killed worker for minutes, but with an old poll.
-func (c *Client) hasPollSince(ctx context.Context, since time.Time) bool {
+func (c *Client) hasPollSince(ctx context.Context, taskQueue string, since time.Time) bool {
 	if c.client == nil {
 		return false
 	}
 	deadline, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	response, err := c.client.DescribeTaskQueue(deadline, c.taskQueue, enumspb.TASK_QUEUE_TYPE_WORKFLOW)
+	response, err := c.client.DescribeTaskQueue(deadline, taskQueue, enumspb.TASK_QUEUE_TYPE_WORKFLOW)
 	if err != nil {
 		return false
 	}

@@ -71,6 +71,11 @@ func (p Plan) Write(path string, set manifest.Set, by string, now time.Time) err
 	if file.Sum, err = file.sum(); err != nil {
 		return err
 	}
+	return write(path, file)
+}
+
+// write writes a plan to a file.
+func write(path string, file any) error {
 	raw, err := json.MarshalIndent(file, "", " ")
 	if err != nil {
 		return fmt.Errorf("encode the plan: %w", err)
@@ -84,7 +89,12 @@ func (p Plan) Write(path string, set manifest.Set, by string, now time.Time) err
 // sum returns the checksum of everything but Sum.
 func (f File) sum() (string, error) {
 	f.Sum = ""
-	raw, err := json.Marshal(f)
+	return sumOf(f)
+}
+
+// sumOf returns the SHA-256 of a value as JSON.
+func sumOf(value any) (string, error) {
+	raw, err := json.Marshal(value)
 	if err != nil {
 		return "", fmt.Errorf("encode the plan: %w", err)
 	}

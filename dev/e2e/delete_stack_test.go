@@ -1,0 +1,233 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/workflows"
+)
+
+// lockedStack is a server with a database, a lock and firewall rules, and a cache. %s is the
+// policy of the server.
+const lockedStack = `type: Microsoft.Sql/servers@2023-08-01
+name: sql
+owner: GROUP
+reconcile: {policy: %s}
+labels: {stack: NAME}
+body: {location: westeurope, properties: {administrators: {administratorType: ActiveDirectory, azureADOnlyAuthentication: true, login: ops, principalType: Application, sid: 11111111-2222-3333-4444-555555555555}}}
+---
+type: Microsoft.Sql/servers/databases@2023-08-01
+name: tickets
+owner: sql
+labels: {stack: NAME}
+body: {location: westeurope, sku: {name: S0}}
+---
+type: Microsoft.Authorization/locks@2020-05-01
+name: keep
+owner: sql
+labels: {stack: NAME}
+body: {properties: {level: CanNotDelete}}
+---
+type: Microsoft.Sql/servers/firewallRules@2023-08-01
+name: r1
+owner: sql
+labels: {stack: NAME}
+body: {properties: {startIpAddress: 192.0.2.1, endIpAddress: 192.0.2.1}}
+---
+type: Microsoft.Sql/servers/firewallRules@2023-08-01
+name: r2
+owner: sql
+labels: {stack: NAME}
+body: {properties: {startIpAddress: 192.0.2.2, endIpAddress: 192.0.2.2}}
+---
+type: Microsoft.Cache/redis@2024-03-01
+name: NAMEcache
+owner: GROUP
+labels: {stack: NAME}
+body: {location: westeurope, properties: {sku: {name: Basic, family: C, capacity: 0}}}
+`
+
+// lockedCase is one locked stack in its own branch.
+type lockedCase struct {
+	*harness.World
+	group, server, lock, file, selector string
+}
+
+func newLockedCase(t *testing.T, world *harness.World, name, policy string) lockedCase {
+	t.Helper()
+	c := lockedCase{World: world.Branch(t, "locked-"+name, harness.Options{Simulator: armsim.Options{TimeScale: 600}}), selector: "stack=" + name}
+	quickPolls(c.World)
+	c.group = subscription + "/resourceGroups/" + name
+	c.server = c.group + "/providers/Microsoft.Sql/servers/sql"
+	c.lock = c.server + "/providers/Microsoft.Authorization/locks/keep"
+	c.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": c.group, "body": map[string]any{"location": "westeurope"}}, nil)
+	c.file = c.apply(name, policy)
+	return c
+}
+
+func (c lockedCase) apply(name, policy string) string {
+	c.T.Helper()
+	text := strings.NewReplacer("GROUP", c.group, "NAME", name).Replace(fmt.Sprintf(lockedStack, policy))
+	return c.Write("stack.yaml", text)
+}
+
+// TestDeleteStack deletes stacks that contain a management lock.
+func TestDeleteStack(t *testing.T) {
+	t.Parallel()
+	world := harness.New(t, binaries, harness.Options{})
+	sideBySide(t, 2, map[string]func(*testing.T){
+		"protected": func(t *testing.T) { deleteProtected(newLockedCase(t, world, "protected", "protect")) },
+		"locked":    func(t *testing.T) { deleteLocked(newLockedCase(t, world, "locked", "manage"), false) },
+		"killed":    func(t *testing.T) { deleteLocked(newLockedCase(t, world, "killed", "manage"), true) },
+		"refused":   func(t *testing.T) { deleteRefused(newLockedCase(t, world, "refused", "manage")) },
+		"saved":     func(t *testing.T) { deleteSaved(newLockedCase(t, world, "saved", "manage")) },
+	})
+}
+
+// deleteProtected refuses a stack because of its protected server and its data before the
+// first DELETE. With the policy manage one command deletes it.
+func deleteProtected(c lockedCase) {
+	c.StartWorker(harness.WorkerOptions{})
+	sendAll(c.World, "apply", "-f", c.file, "--wait", "--timeout", "60s")
+	refused := c.CLI("delete", "-l", c.selector, "--yes", "--wait")
+	for _, want := range []string{"refused: Protected", "refused: ContainsData", "kept, because", "apply its manifest with policy manage first", "add --with-data"} {
+		if refused.Code != 1 || !strings.Contains(refused.Out, want) {
+			c.T.Errorf("the table lacks %q: %s", want, refused)
+		}
+	}
+	c.noDeletes("a refused deletion")
+	if kept := c.CLI("delete", "-l", c.selector, "--yes", "--keep-going", "--with-data", "--wait", "--timeout", "60s"); kept.Code != 1 {
+		c.T.Errorf("--keep-going hides the refusal: %s", kept)
+	}
+	for _, id := range []string{c.server, c.lock} {
+		if len(stored(c.World, id)) == 0 {
+			c.T.Errorf("--keep-going deleted %s", id)
+		}
+	}
+	sendAll(c.World, "apply", "-f", c.apply("protected", "manage"), "--wait", "--timeout", "60s")
+	c.MustCLI("delete", "-l", c.selector, "--yes", "--with-data", "--wait", "--timeout", "60s")
+	c.nothingRemains()
+}
+
+// deleteLocked deletes a stack in one command. With kill, workers are killed on the way.
+func deleteLocked(c lockedCase, kill bool) {
+	worker := c.StartWorker(harness.WorkerOptions{})
+	sendAll(c.World, "apply", "-f", c.file, "--wait", "--timeout", "60s")
+	if !kill {
+		c.MustCLI("delete", "-l", c.selector, "--yes", "--with-data", "--wait", "--timeout", "60s")
+		c.nothingRemains()
+		return
+	}
+	c.MustCLI("delete", "-l", c.selector, "--yes", "--with-data")
+	for range 4 {
+		deletes := len(c.Sim.Requests("?method=DELETE"))
+		worker.Kill()
+		worker = c.StartWorker(harness.WorkerOptions{})
+		c.Until(60*time.Second, "another DELETE", func() (bool, string) {
+			return len(c.Sim.Requests("?method=DELETE")) > deletes || len(stored(c.World, c.group+"/*")) == 0, ""
+		})
+	}
+	c.Until(100*time.Second, "all are deleted", func() (bool, string) {
+		left := stored(c.World, c.group+"/*")
+		return len(left) == 0, fmt.Sprint(left)
+	})
+	c.nothingRemains()
+}
+
+// deleteRefused lets Azure refuse the DELETE of the server: its lock is put back, and the
+// deletions that sent nothing are taken back.
+func deleteRefused(c lockedCase) {
+	c.StartWorker(harness.WorkerOptions{})
+	sendAll(c.World, "apply", "-f", c.file, "--wait", "--timeout", "60s")
+	c.Sim.Call(http.MethodPost, "/faults", armsim.Fault{
+		ID: "server", Method: http.MethodDelete, Path: c.server, Status: http.StatusForbidden, Code: "RequestDisallowedByPolicy",
+		Message: "Resource was disallowed by policy.",
+	}, nil)
+	c.MustCLI("delete", "-l", c.selector, "--yes", "--with-data")
+	c.Until(120*time.Second, "the server is no longer being deleted", func() (bool, string) {
+		status, err := c.Status(c.server)
+		return err == nil && !status.Deleting && c.Sim.Count(http.MethodDelete, c.server) > 0, fmt.Sprint(status.Condition, err)
+	})
+	c.UntilStatus(60*time.Second, c.lock, "the lock is back", func(status workflows.Status) bool { return status.Condition.Ready && !status.Deleting })
+	if len(stored(c.World, c.server)) == 0 || len(stored(c.World, c.lock)) == 0 {
+		c.T.Error("the refused server or its lock is gone")
+	}
+}
+
+// deleteSaved saves a plan and changes the world: nothing is deleted, and the change is named.
+func deleteSaved(c lockedCase) {
+	c.StartWorker(harness.WorkerOptions{})
+	sendAll(c.World, "apply", "-f", c.file, "--wait", "--timeout", "60s")
+	save := func() {
+		if saved := c.CLI("plan", "--delete", "-l", c.selector, "--with-data", "--out", "stack.plan"); saved.Code != 2 {
+			c.T.Fatalf("want a plan with changes: %s", saved)
+		}
+	}
+	foreign := c.server + "/providers/Microsoft.Authorization/locks/ops"
+	other := c.server + "/elasticPools/other"
+	for name, change := range map[string]struct {
+		do, undo func()
+		want     string
+	}{
+		"a lock": {
+			do: func() {
+				c.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": foreign, "body": map[string]any{"properties": map[string]any{"level": "ReadOnly"}}}, nil)
+			},
+			undo: func() { c.Sim.Call(http.MethodDelete, "/resources?id="+foreign, nil, nil) },
+			want: `lock "ops" (ReadOnly)`,
+		},
+		"a content": {
+			do: func() {
+				c.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": other, "body": map[string]any{"location": "westeurope"}}, nil)
+			},
+			undo: func() { c.Sim.Call(http.MethodDelete, "/resources?id="+other, nil, nil) },
+			want: "content sql/other",
+		},
+		"a policy": {
+			do:   func() { sendAll(c.World, "apply", "-f", c.apply("saved", "protect"), "--wait", "--timeout", "60s") },
+			undo: func() { sendAll(c.World, "apply", "-f", c.apply("saved", "manage"), "--wait", "--timeout", "60s") },
+			want: "the policy was manage in the plan and is protect",
+		},
+	} {
+		save()
+		change.do()
+		if stale := c.CLI("delete", "--plan-file", "stack.plan", "--yes"); stale.Code != 1 || !strings.Contains(stale.Err, change.want) {
+			c.T.Errorf("%s: want a refusal that names it: %s", name, stale)
+		}
+		change.undo()
+	}
+	c.noDeletes("a stale plan")
+	save()
+	c.MustCLI("delete", "--plan-file", "stack.plan", "--yes", "--wait", "--timeout", "60s")
+	c.nothingRemains()
+}
+
+func (c lockedCase) noDeletes(after string) {
+	c.T.Helper()
+	for _, r := range c.Sim.Requests("?method=DELETE") {
+		c.T.Errorf("%s sent DELETE %s", after, r.ID)
+	}
+}
+
+// nothingRemains checks that the stack is gone, and that the lock was not deleted before it was
+// all that held something.
+func (c lockedCase) nothingRemains() {
+	c.T.Helper()
+	if left := stored(c.World, c.group+"/*"); len(left) != 0 {
+		c.T.Errorf("%d resources remain: %+v", len(left), left)
+	}
+	refusals := 0
+	for _, r := range c.Sim.Requests("?method=DELETE") {
+		if strings.EqualFold(r.ID, c.lock) && refusals == 0 {
+			c.T.Error("the lock was deleted before Azure refused anything because of it")
+		}
+		if r.Code == "ScopeLocked" {
+			refusals++
+		}
+	}
+}

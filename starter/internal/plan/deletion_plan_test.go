@@ -1,0 +1,226 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/contents"
+	"github.com/armature-io/armature/resource"
+)
+
+const group = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg"
+
+func id(t *testing.T, text string) resource.ID {
+	t.Helper()
+	parsed, err := resource.ParseID(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}
+
+// TestNewDeletion judges a stack of a server with a database and a lock, and a cache.
+func TestNewDeletion(t *testing.T) {
+	t.Parallel()
+	server := id(t, group+"/providers/Microsoft.Sql/servers/sql")
+	database := id(t, server.String()+"/databases/db")
+	lock := id(t, server.String()+"/providers/Microsoft.Authorization/locks/keep")
+	cache := id(t, group+"/providers/Microsoft.Cache/redis/cache")
+	app := id(t, group+"/providers/Microsoft.Web/sites/app")
+	// facts are those of the stack, changed by a case.
+	type facts = map[resource.ID]*activities.PlanDeletionResult
+	cases := map[string]struct {
+		reason  string
+		consent Consent
+		change  func(facts)
+		want    map[resource.ID]string
+	}{
+		"nothing refuses": {
+			reason: "all are deleted: the lock is deleted too", consent: Consent{WithData: true},
+			want: map[resource.ID]string{server: "deleted", database: "deleted", lock: "deleted", cache: "deleted"},
+		},
+		"protect": {
+			reason: "a protected server keeps its lock, which protects the database too; the rest may go", consent: Consent{WithData: true, Cascade: true},
+			change: func(f facts) { f[server].Policy = resource.PolicyProtect },
+			want:   map[resource.ID]string{server: "refused: Protected", database: "kept, because keep stays", lock: "kept, because sql stays", cache: "deleted"},
+		},
+		"data without a consent": {
+			reason: "the server contains the refused database, and the lock protects both",
+			want:   map[resource.ID]string{server: "kept, because sql/db stays", database: "refused: ContainsData", lock: "kept, because sql/db stays", cache: "deleted"},
+		},
+		"a foreign lock": {
+			reason: "only locks of the same deletion go with it", consent: Consent{WithData: true},
+			change: func(f facts) {
+				f[cache].Locks = []activities.Lock{{ID: id(t, group+"/providers/Microsoft.Authorization/locks/ops"), Level: "ReadOnly"}}
+			},
+			want: map[resource.ID]string{server: "deleted", database: "deleted", lock: "deleted", cache: "refused: ScopeLocked"},
+		},
+		"a question without an answer": {
+			reason: "what is not known is refused", consent: Consent{WithData: true},
+			change: func(f facts) { f[cache].Unknown = []string{"the management locks: 403"} },
+			want:   map[resource.ID]string{server: "deleted", database: "deleted", lock: "deleted", cache: "refused: NotKnown"},
+		},
+		"no right": {
+			reason: "the DELETE would be refused", consent: Consent{WithData: true},
+			change: func(f facts) { f[cache].Denied = []string{"the credential has no right to x/delete"} },
+			want:   map[resource.ID]string{server: "deleted", database: "deleted", lock: "deleted", cache: "refused: AuthorizationFailed"},
+		},
+		"a dependent elsewhere": {
+			reason: "what another managed resource needs stays, also in a cascade", consent: Consent{WithData: true, Cascade: true},
+			change: func(f facts) { f[cache].Dependents = []activities.Dependent{{ID: app}} },
+			want:   map[resource.ID]string{server: "deleted", database: "deleted", lock: "deleted", cache: "refused: WaitingForDependents"},
+		},
+		"a dependent elsewhere that is being deleted": {
+			reason: "it is soon gone", consent: Consent{WithData: true},
+			change: func(f facts) { f[cache].Dependents = []activities.Dependent{{ID: app, Deleting: true}} },
+			want:   map[resource.ID]string{server: "deleted", database: "deleted", lock: "deleted", cache: "deleted"},
+		},
+		"unmanaged contents": {
+			reason: "a resource without a manifest stays without a consent", consent: Consent{WithData: true},
+			change: func(f facts) { f[cache].Found = contents.Found{Unmanaged: []string{"x (a/b)"}} },
+			want:   map[resource.ID]string{server: "deleted", database: "deleted", lock: "deleted", cache: "refused: ContainsUnmanaged"},
+		},
+		"contents with rows of their own": {
+			reason: "the database is deleted too, and what is in it belongs to its row", consent: Consent{WithData: true},
+			change: func(f facts) {
+				f[server].Found = contents.Found{Unmanaged: []string{"sql/db (Microsoft.Sql/Servers/Databases)", "sql/db/x (Microsoft.Sql/servers/databases/things)"}}
+			},
+			want: map[resource.ID]string{server: "deleted", database: "deleted", lock: "deleted", cache: "deleted"},
+		},
+		"contents beside them": {
+			reason: "a longer name is another resource", consent: Consent{WithData: true},
+			change: func(f facts) {
+				f[server].Found = contents.Found{Unmanaged: []string{"sql/db2 (Microsoft.Sql/Servers/Databases)"}}
+			},
+			want: map[resource.ID]string{server: "refused: ContainsUnmanaged", database: "kept, because keep stays", lock: "kept, because sql stays", cache: "deleted"},
+		},
+		"kept in a deleted owner": {
+			reason: "its DELETE would delete what a policy keeps", consent: Consent{WithData: true},
+			change: func(f facts) { f[database].Policy = resource.PolicyDetachOnDelete },
+			want:   map[resource.ID]string{server: "kept, because sql/db stays", database: "refused: ContainsProtected", lock: "kept, because sql/db stays", cache: "deleted"},
+		},
+		"kept by its policy": {
+			reason: "it is no longer managed", consent: Consent{WithData: true},
+			change: func(f facts) { f[cache].Policy = resource.PolicyDetachOnDelete },
+			want:   map[resource.ID]string{server: "deleted", database: "deleted", lock: "deleted", cache: "kept: it is no longer managed and stays in Azure (policy detach-on-delete)"},
+		},
+		"absent": {
+			reason: "only its management ends", consent: Consent{WithData: true},
+			change: func(f facts) { f[cache].Exists = false },
+			want:   map[resource.ID]string{server: "deleted", database: "deleted", lock: "deleted", cache: "absent: Azure does not have it"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := facts{}
+			for _, id := range []resource.ID{server, database, lock, cache} {
+				f[id] = &activities.PlanDeletionResult{Managed: true, Exists: true}
+			}
+			keep := []activities.Lock{{ID: lock, Level: "CanNotDelete"}}
+			f[server].Locks, f[database].Locks, f[lock].Locks = keep, keep, keep
+			f[server].Dependents = []activities.Dependent{{ID: database}, {ID: lock}}
+			f[database].Data = []string{"db"}
+			if tc.change != nil {
+				tc.change(f)
+			}
+			var resources []Deletable
+			for _, id := range []resource.ID{server, database, lock, cache} {
+				resources = append(resources, Deletable{ID: id, Facts: *f[id]})
+			}
+			p := NewDeletion(resources, tc.consent)
+			for _, row := range p.Resources {
+				if got := row.result(); got != tc.want[row.ID] {
+					t.Errorf("%s: %s is %q, want %q\n%s", tc.reason, row.ID.Short(), got, tc.want[row.ID], p.Text(false))
+				}
+				if row.Result == ResultRefused && slices.ContainsFunc(row.Refusals, func(r Refusal) bool { return r.Remedy == "" }) {
+					t.Errorf("a refusal of %s has no remedy", row.ID.Short())
+				}
+			}
+		})
+	}
+}
+
+// TestCascadeAdds checks that a cascade plans the managed contents too, and that a refused one
+// keeps its owner.
+func TestCascadeAdds(t *testing.T) {
+	t.Parallel()
+	server := id(t, group+"/providers/Microsoft.Sql/servers/sql")
+	database := id(t, server.String()+"/databases/db")
+	all := []Deletable{{ID: server, Facts: activities.PlanDeletionResult{Exists: true, Dependents: []activities.Dependent{{ID: database}}}}}
+	if added := Added(all, Consent{}); len(added) != 0 {
+		t.Errorf("without a cascade %v is added", added)
+	}
+	added := Added(all, Consent{Cascade: true})
+	if len(added) != 1 || added[0].ID != database || added[0].From != server {
+		t.Fatalf("a cascade adds %v, want the database", added)
+	}
+	added[0].Facts = activities.PlanDeletionResult{Exists: true}
+	p := NewDeletion(append(all, added...), Consent{Cascade: true})
+	if got := p.Resources[1].result(); got != "falls with sql" || p.Resources[1].Sends() {
+		t.Errorf("the database is %q, want it to fall with the server, without a request of its own", got)
+	}
+	added[0].Facts.Policy = resource.PolicyObserve
+	p = NewDeletion(append(all, added...), Consent{Cascade: true})
+	if got := p.Resources[0].result() + ", " + p.Resources[1].result(); got != "kept, because sql/db stays, refused: ContainsProtected" {
+		t.Errorf("with a kept database: %s", got)
+	}
+}
+
+// TestDeletionChanges checks that each change of the world is named and stops a saved plan.
+func TestDeletionChanges(t *testing.T) {
+	t.Parallel()
+	server := id(t, group+"/providers/Microsoft.Sql/servers/sql")
+	database := id(t, server.String()+"/databases/db")
+	before := activities.PlanDeletionResult{
+		Managed: true, Generation: 1, Policy: resource.PolicyManage, Exists: true, CreatedAt: "2026-01-01T00:00:00Z",
+		Identity: resource.Identity{"properties.uniqueId": "a"}, Found: contents.Found{Data: []string{"sql"}},
+	}
+	cases := map[string]struct {
+		change func(*activities.PlanDeletionResult)
+		want   string
+	}{
+		"lock":    {func(f *activities.PlanDeletionResult) { f.Locks = []activities.Lock{{ID: database, Level: "ReadOnly"}} }, "lock"},
+		"content": {func(f *activities.PlanDeletionResult) { f.Unmanaged = []string{"x"} }, "content x is new"},
+		"rule":    {func(f *activities.PlanDeletionResult) { f.Rules = []string{"r"} }, "content r is new"},
+		"data":    {func(f *activities.PlanDeletionResult) { f.Data = nil }, "data of sql is gone"},
+		"dependent": {func(f *activities.PlanDeletionResult) {
+			f.Dependents = []activities.Dependent{{ID: database, Deleting: true}}
+		}, "dependent"},
+		"policy":     {func(f *activities.PlanDeletionResult) { f.Policy = resource.PolicyProtect }, "the policy was manage in the plan and is protect"},
+		"spec":       {func(f *activities.PlanDeletionResult) { f.Generation = 2 }, "the generation was 1 in the plan and is 2"},
+		"absent":     {func(f *activities.PlanDeletionResult) { f.Exists = false }, "existence was true"},
+		"recreated":  {func(f *activities.PlanDeletionResult) { f.CreatedAt = "2026-02-02T00:00:00Z" }, "was created again"},
+		"another":    {func(f *activities.PlanDeletionResult) { f.Identity = resource.Identity{"properties.uniqueId": "b"} }, "was created again"},
+		"right":      {func(f *activities.PlanDeletionResult) { f.Denied = []string{"no right"} }, "refusal no right is new"},
+		"unmanaged":  {func(f *activities.PlanDeletionResult) { f.Managed = false }, "managed was true"},
+		"unanswered": {func(f *activities.PlanDeletionResult) { f.Unknown = []string{"locks"} }, "unanswered question locks is new"},
+	}
+	consent := Consent{WithData: true}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			planned := NewDeletion([]Deletable{{ID: server, Facts: before}}, consent)
+			path := t.TempDir() + "/plan"
+			if err := planned.Write(path, nil, "ana", time.Unix(0, 0)); err != nil {
+				t.Fatal(err)
+			}
+			file, err := ReadDeletion(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if changes := file.Changes(planned); len(changes) != 0 {
+				t.Errorf("nothing changed, but: %v", changes)
+			}
+			after := before
+			tc.change(&after)
+			changes := file.Changes(NewDeletion([]Deletable{{ID: server, Facts: after}}, consent))
+			if len(changes) == 0 || !strings.Contains(strings.Join(changes, "\n"), tc.want) {
+				t.Errorf("changes are %q, want one with %q", changes, tc.want)
+			}
+		})
+	}
+}
