@@ -94,6 +94,13 @@ func TestRightsOfDocs(t *testing.T) {
 	if !strings.Contains(locked.Verdict.Message, `"keep"`) {
 		t.Errorf("the lock is not named: %s", locked.Verdict.Message)
 	}
+	w.fresh()
+	spec := desired(t, clusterText, `{}`)
+	planned, err := run(w, w.acts.PlanDeletion, PlanDeletionInput{ID: spec.ID, Desired: &spec})
+	must(t, err)
+	if len(planned.Unknown) > 0 || len(planned.Locks) != 1 {
+		t.Errorf("with the role of the docs a deletion cannot be planned: %+v", planned)
+	}
 	if len(missing) > 0 {
 		t.Errorf("the role of docs/azure-rights.md lacks %v", missing)
 	}

@@ -161,4 +161,5 @@ func (e *Error) classify(method string) {
 	if e.Class == ClassAbsent && (method == http.MethodPut || method == http.MethodPatch) {
 		e.Class = ClassSlow
 	}
+	e.nameDetails()
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/internal/text"
@@ -15,6 +16,10 @@ import (
 // Bounds of the parts of an error body that an Error keeps.
 const (
 	maxMessageRunes = 1000
+	// maxFirstLine bounds the first line of a body that is no JSON.
+	maxFirstLine = 200
+	// maxDetailedRunes bounds a message with its details.
+	maxDetailedRunes = 3000
 	maxDetails      = 20
 	maxErrorDepth   = 6
 )
@@ -24,6 +29,9 @@ const policyViolation = "PolicyViolation"
 
 // queryPattern matches a URL with a query.
 var queryPattern = regexp.MustCompile(`(://[^\s'"?<>]+)\?[^\s'"<>]*`)
+
+// tagPattern matches a tag of HTML.
+var tagPattern = regexp.MustCompile(`<[^>]*>`)
 
 // newError returns the classified error of a response to a request of the given
 // method.
@@ -72,6 +80,11 @@ func parseError(payload []byte) *Error {
 		e.Message = sanitizeMessage(joinNonEmpty(": ", textField(top, "title"), textField(top, "detail"), textField(body, "error_description")))
 	}
 	e.addDetails(top, 0)
+	for i, item := range asList(jsontree.Value(body, "errors")) {
+		if i > 0 {
+			e.addDetail(item, 0)
+		}
+	}
 	e.addEmbeddedCode(textField(top, "message"))
 	e.namePolicies()
 	return e
@@ -108,6 +121,31 @@ func (e *Error) namePolicies() {
 			continue
 		}
 		e.Message = strings.TrimSpace(fmt.Sprintf("%s Policy assignment: %s.", e.Message, joinNonEmpty(" ", detail.Message, "("+detail.Target+")")))
+	}
+}
+
+// nameDetails adds to the message its target, and the text and target of each detail that it
+// lacks: "5 errors occurred" alone says nothing. It runs after the classification, which judges
+// the message of the error itself.
+func (e *Error) nameDetails() {
+	missing := func(text string) bool { return text != "" && !strings.Contains(e.Message, text) }
+	if missing(e.Target) {
+		e.Message = joinNonEmpty(" ", e.Message, "(target "+e.Target+")")
+	}
+	for i, detail := range e.Details {
+		if strings.EqualFold(detail.Code, policyViolation) || !missing(detail.Message) {
+			continue
+		}
+		target := ""
+		if missing(detail.Target) {
+			target = detail.Target
+		}
+		added := joinNonEmpty("; ", e.Message, joinNonEmpty(": ", target, detail.Message))
+		if utf8.RuneCountInString(added) > maxDetailedRunes {
+			e.Message = fmt.Sprintf("%s; and %d more details", e.Message, len(e.Details)-i)
+			return
+		}
+		e.Message = added
 	}
 }
 
@@ -232,7 +270,14 @@ func fallbackMessage(contentType string, payload []byte) string {
 	case kind == "" || strings.Contains(kind, "json"):
 		return "the response gives no reason"
 	}
-	return fmt.Sprintf("the response is %s, not JSON", sanitizeMessage(kind))
+	first := ""
+	for line := range strings.Lines(string(payload)) {
+		if first = strings.TrimSpace(tagPattern.ReplaceAllString(line, "")); first != "" {
+			break
+		}
+	}
+	message := fmt.Sprintf("the response is %s, not JSON", sanitizeMessage(kind))
+	return joinNonEmpty(": ", message, text.Cut(sanitizeMessage(first), maxFirstLine))
 }
 
 // sanitizeMessage shortens a message and removes the queries of its URLs: the URLs

@@ -66,9 +66,9 @@ func TestErrorShapes(t *testing.T) {
 			want:   Error{Code: "A", Message: "m"},
 		},
 		"List": {
-			reason: "the first one of a list of errors",
+			reason: "the first one of a list of errors, with the others as details",
 			body:   `{"errors":[{"code":"A","message":"m"},{"code":"B"}]}`,
-			want:   Error{Code: "A", Message: "m"},
+			want:   Error{Code: "A", Message: "m", Details: []Detail{{Code: "B"}}},
 		},
 		"Fields": {
 			reason: "a validation problem lists fields, not errors",
