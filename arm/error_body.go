@@ -20,8 +20,8 @@ const (
 	maxFirstLine = 200
 	// maxDetailedRunes bounds a message with its details.
 	maxDetailedRunes = 3000
-	maxDetails      = 20
-	maxErrorDepth   = 6
+	maxDetails       = 20
+	maxErrorDepth    = 6
 )
 
 // policyViolation is the type of additionalInfo in the refusal of a policy.
