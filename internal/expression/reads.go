@@ -82,12 +82,11 @@ func quoteNames(text string) string {
 	return b.String()
 }
 
+// partOfName is the end of a text that continues in a name.
+var partOfName = regexp.MustCompile(`[0-9A-Za-z_.\]]$`)
+
 // isReference reports whether a text ends with the variable of references.
 func isReference(text string) bool {
 	before, found := strings.CutSuffix(text, Reference)
-	if !found {
-		return false
-	}
-	last := before[max(0, len(before)-1):]
-	return last == "" || !strings.ContainsAny(last, ".]_") && !(last >= "0" && last <= "9" || last >= "a" && last <= "z" || last >= "A" && last <= "Z")
+	return found && !partOfName.MatchString(before)
 }
