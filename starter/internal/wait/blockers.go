@@ -203,7 +203,7 @@ func (o *blockerSearch) target(ctx context.Context, waiter backend.View, id reso
 }
 
 // absent returns who has to act for an owner or a reference that Azure does not have and no
-// workflow manages, "" while somebody may still create it.
+// workflow manages, "" while it may still be created by another tool.
 func (o *blockerSearch) absent(waiter backend.View) string {
 	c := waiter.Condition
 	isAbsent := c.Reason == resource.ReasonWaitingForOwner || c.Reason == resource.ReasonReferenceNotFound
