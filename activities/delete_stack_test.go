@@ -58,12 +58,14 @@ func TestWatchDeletions(t *testing.T) {
 			stack := Stack{Resources: []resource.ID{thing}, By: "ana", Since: w.now().Add(-tc.age)}
 			w.fleet.managed = map[string]Managed{id(t, lockText).Key(): {Deleting: true}}
 			if tc.thing != nil {
-				tc.thing.ID = thing
-				w.fleet.managed[thing.Key()] = *tc.thing
+				managed := *tc.thing
+				managed.ID = thing
+				w.fleet.managed[thing.Key()] = managed
 			}
 			if tc.lock != nil {
-				tc.lock.Desired, tc.lock.Protects = resource.Desired{ID: id(t, lockText)}, []resource.ID{thing}
-				stack.Locks = []StackLock{*tc.lock}
+				lock := *tc.lock
+				lock.Desired, lock.Protects = resource.Desired{ID: id(t, lockText)}, []resource.ID{thing}
+				stack.Locks = []StackLock{lock}
 			}
 			// The first wait ends the watch.
 			w.acts.options.Pause = func(context.Context, time.Duration) bool { return false }

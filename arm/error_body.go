@@ -16,8 +16,6 @@ import (
 // Bounds of the parts of an error body that an Error keeps.
 const (
 	maxMessageRunes = 1000
-	// maxFirstLine bounds the first line of a body that is no JSON.
-	maxFirstLine = 200
 	// maxDetailedRunes bounds a message with its details.
 	maxDetailedRunes = 3000
 	maxDetails       = 20
@@ -29,9 +27,6 @@ const policyViolation = "PolicyViolation"
 
 // queryPattern matches a URL with a query.
 var queryPattern = regexp.MustCompile(`(://[^\s'"?<>]+)\?[^\s'"<>]*`)
-
-// tagPattern matches a tag of HTML.
-var tagPattern = regexp.MustCompile(`<[^>]*>`)
 
 // newError returns the classified error of a response to a request of the given
 // method.
@@ -270,14 +265,7 @@ func fallbackMessage(contentType string, payload []byte) string {
 	case kind == "" || strings.Contains(kind, "json"):
 		return "the response gives no reason"
 	}
-	first := ""
-	for line := range strings.Lines(string(payload)) {
-		if first = strings.TrimSpace(tagPattern.ReplaceAllString(line, "")); first != "" {
-			break
-		}
-	}
-	message := fmt.Sprintf("the response is %s, not JSON", sanitizeMessage(kind))
-	return joinNonEmpty(": ", message, text.Cut(sanitizeMessage(first), maxFirstLine))
+	return fmt.Sprintf("the response is %s, not JSON", sanitizeMessage(kind))
 }
 
 // sanitizeMessage shortens a message and removes the queries of its URLs: the URLs

@@ -107,10 +107,10 @@ func (s *refusalScene) play(tc refusal) {
 		s.MustCLI("apply", "-f", r.file)
 	}
 	for _, r := range s.old {
-		s.MustCLI("delete", "--yes", r.id)
+		s.RequestDelete(r.id, workflows.DeleteInput{})
 	}
 	for _, r := range s.stray {
-		s.MustCLI("delete", "--yes", "-f", r.file)
+		s.RequestDeletes(r.file)
 	}
 	deleting := append(append([]refused(nil), s.old...), s.stray...)
 	for _, r := range s.create {

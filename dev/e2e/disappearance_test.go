@@ -73,7 +73,7 @@ func TestRecordDisappearance(t *testing.T) {
 	}
 	w.Until(30*time.Second, "why has one sentence for all that are held", func() (bool, string) {
 		out := w.MustCLI("why", "-l", "stack=tall").Out
-		return strings.Count(out, "Held") == 1 && strings.Contains(out, fmt.Sprintf("%d resources are like", disappeared-remade)) && strings.Contains(out, "--recreate"), out
+		return strings.Count(out, "(Held)") == 1 && strings.Contains(out, fmt.Sprintf("%d resources are like", disappeared-remade)) && strings.Contains(out, "--recreate"), out
 	})
 	w.RecordWorkflow(workflows.BudgetsWorkflowID(workflows.TaskQueue), "", "budgets")
 	sendAll(w, "reconcile", "--recreate", "-l", "stack=tall", "--yes", "--wait", "--timeout", "120s")

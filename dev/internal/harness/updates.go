@@ -2,6 +2,7 @@ package harness
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -54,6 +55,38 @@ func (w *World) RequestDelete(id string, input workflows.DeleteInput) {
 	w.T.Helper()
 	input.By = "test"
 	w.Update([]string{w.WorkflowID(id)}, workflows.DeleteUpdate, func(int) any { return input })
+}
+
+// RequestDeletes requests the deletions of the resources of a manifest file, which may not be
+// managed yet.
+func (w *World) RequestDeletes(file string) {
+	w.T.Helper()
+	taskQueue := workflows.TaskQueue
+	for _, variable := range w.Env {
+		if name, value, _ := strings.Cut(variable, "="); name == "ARMATURE_TASK_QUEUE" {
+			taskQueue = value
+		}
+	}
+	set, err := manifest.Load(manifest.Options{}, file)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	for _, desired := range set.Resources {
+		options := workflows.StartOptions(desired, taskQueue)
+		handle, err := w.Client.UpdateWithStartWorkflow(w.T.Context(), client.UpdateWithStartWorkflowOptions{
+			StartWorkflowOperation: w.Client.NewWithStartWorkflowOperation(options, workflows.ReconcileResourceWorkflow, workflows.ReconcileResourceInput{}),
+			UpdateOptions: client.UpdateWorkflowOptions{
+				WorkflowID: options.ID, UpdateName: workflows.DeleteUpdate, WaitForStage: client.WorkflowUpdateStageCompleted,
+				Args: []any{workflows.DeleteInput{By: "test", Desired: &desired, APIVersion: desired.APIVersion}},
+			},
+		})
+		if err == nil {
+			err = handle.Get(w.T.Context(), nil)
+		}
+		if err != nil {
+			w.T.Fatalf("delete %s: %v", desired.ID, err)
+		}
+	}
 }
 
 func (w *World) update(workflowID, name string, input any) error {
