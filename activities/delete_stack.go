@@ -153,7 +153,7 @@ func (w *stackWatch) release(ctx context.Context, id resource.ID) (waits bool, e
 		switch {
 		case !slices.ContainsFunc(lock.Protects, id.Equal):
 		case !lock.Released:
-			if err := w.Fleet.Release(ctx, lock.Desired.ID, w.stack.By); err != nil {
+			if err := w.Fleet.Release(ctx, lock.Desired.ID, w.stack.ID, w.stack.By); err != nil {
 				return false, err //nolint:wrapcheck // it names the resource
 			}
 			lock.Released, waits = true, true
@@ -164,7 +164,7 @@ func (w *stackWatch) release(ctx context.Context, id resource.ID) (waits bool, e
 			// Azure enforces a lock for some seconds after its end.
 			if now := w.now(); now.Sub(w.repeated[id]) >= repeatInterval {
 				w.repeated[id] = now
-				if err := w.Fleet.Release(ctx, id, w.stack.By); err != nil {
+				if err := w.Fleet.Release(ctx, id, w.stack.ID, w.stack.By); err != nil {
 					return false, err //nolint:wrapcheck // it names the resource
 				}
 			}
@@ -214,7 +214,7 @@ func (a *Activities) EndDeletions(ctx context.Context, in Stack) (EndDeletionsRe
 		parts = append(parts, "put back the lock "+contents.DisplayName(lock.Desired.ID))
 	}
 	for _, lock := range unneeded {
-		if err := a.Fleet.Release(requests, lock.Desired.ID, in.By); err != nil {
+		if err := a.Fleet.Release(requests, lock.Desired.ID, in.ID, in.By); err != nil {
 			return EndDeletionsResult{}, stackError("delete the lock", err)
 		}
 	}

@@ -68,9 +68,10 @@ type Fleet interface {
 	Delete(ctx context.Context, id resource.ID, cascade Cascade) error
 	// Abort takes back the deletions that a cascade requested.
 	Abort(ctx context.Context, cascade Cascade) (Aborted, error)
-	// Release requests the deletion of id again: a held one begins, and one that waits is tried
-	// again now.
-	Release(ctx context.Context, id resource.ID, by string) error
+	// Release continues the deletion of id that the DeleteStack with the ID stack accompanies: a
+	// held one begins, and one that waits is tried again now. A deletion that was taken back
+	// stays so.
+	Release(ctx context.Context, id resource.ID, stack, by string) error
 	// Apply applies a spec. It starts a workflow if none manages the resource.
 	Apply(ctx context.Context, desired resource.Desired, by string) error
 }

@@ -109,7 +109,7 @@ func (w *world) Delete(_ context.Context, id resource.ID, cascade Cascade) error
 	return w.fleet.err
 }
 
-func (w *world) Release(_ context.Context, id resource.ID, _ string) error {
+func (w *world) Release(_ context.Context, id resource.ID, _, _ string) error {
 	w.fleet.mu.Lock()
 	defer w.fleet.mu.Unlock()
 	w.fleet.released = append(w.fleet.released, id)

@@ -39,10 +39,11 @@ func (f *Fleet) Delete(ctx context.Context, id resource.ID, cascade activities.C
 	return nil
 }
 
-// Release lets a held deletion begin. A workflow that no longer runs is no error.
-func (f *Fleet) Release(ctx context.Context, id resource.ID, by string) error {
-	err := f.update(ctx, id, workflows.DeleteUpdate, workflows.DeleteInput{By: by})
-	if err != nil && !isNotFound(err) && refusalKind(err) != workflows.RefusedNotManaged {
+// Release lets a held deletion begin. A workflow that no longer runs, and a deletion that was
+// taken back, are no errors.
+func (f *Fleet) Release(ctx context.Context, id resource.ID, stack, by string) error {
+	err := f.update(ctx, id, workflows.DeleteUpdate, workflows.DeleteInput{Continue: true, Stack: stack, By: by})
+	if kind := refusalKind(err); err != nil && !isNotFound(err) && kind != workflows.RefusedNotManaged && kind != workflows.RefusedNotDeleted {
 		return fmt.Errorf("let the deletion of %s begin: %w", id, err)
 	}
 	return nil

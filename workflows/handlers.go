@@ -191,6 +191,9 @@ func (r *reconciler) resume(ctx workflow.Context, in PauseInput) (PauseResult, e
 }
 
 func (r *reconciler) validateDelete(ctx workflow.Context, in DeleteInput) error {
+	if in.Continue && (r.state.Deletion == nil || r.state.Deletion.Stack != in.Stack) {
+		return refused(RefusedNotDeleted, "its deletion was taken back, or another request deletes it")
+	}
 	if known := r.state.Desired; known != nil {
 		if err := r.validateManaged(); err != nil {
 			return err

@@ -135,7 +135,10 @@ type DeleteInput struct {
 	Held bool `json:"held,omitempty"`
 	// Stack is the ID of the DeleteStack that accompanies the deletion, "" for none.
 	Stack string `json:"stack,omitempty"`
-	By    string `json:"by,omitempty"`
+	// Continue is set by the DeleteStack: it continues a deletion that Stack accompanies, and
+	// requests none.
+	Continue bool   `json:"continue,omitempty"`
+	By       string `json:"by,omitempty"`
 	// Desired is used when the run has no spec yet: a delete by manifest starts a
 	// workflow for it.
 	Desired *resource.Desired `json:"desired,omitempty"`

@@ -115,7 +115,7 @@ func (alone) Managed(context.Context, resource.ID) (activities.Managed, bool, er
 	return activities.Managed{}, false, nil
 }
 func (alone) Delete(context.Context, resource.ID, activities.Cascade) error { return nil }
-func (alone) Release(context.Context, resource.ID, string) error            { return nil }
+func (alone) Release(context.Context, resource.ID, string, string) error    { return nil }
 
 func (alone) Apply(context.Context, resource.Desired, string) error { return nil }
 

@@ -405,3 +405,51 @@ func TestUndoDuringAPut(t *testing.T) {
 		t.Errorf("decisions %+v, want the end of the operation", after.Decisions)
 	}
 }
+
+// TestHeldDeletion checks that a held deletion waits for its DeleteStack, that a taken-back one
+// is not begun again, and that one stack changes nothing of another one's.
+func TestHeldDeletion(t *testing.T) {
+	held := workflows.DeleteInput{By: "ben@host", Held: true, Stack: "delete:1"}
+	next := func(stack string) workflows.DeleteInput {
+		return workflows.DeleteInput{By: "ben@host", Continue: true, Stack: stack}
+	}
+	cases := map[string]struct {
+		reason  string
+		update  string
+		input   any
+		want    string
+		deletes bool
+	}{
+		"continued":           {reason: "the stack needs it deleted", update: workflows.DeleteUpdate, input: next("delete:1"), deletes: true},
+		"by another stack":    {reason: "it accompanies another request", update: workflows.DeleteUpdate, input: next("delete:2"), want: workflows.RefusedNotDeleted},
+		"by the user":         {reason: "a new request holds nothing", update: workflows.DeleteUpdate, input: workflows.DeleteInput{By: "ben@host"}, deletes: true},
+		"aborted":             {reason: "the stack has ended", update: workflows.AbortUpdate, input: workflows.AbortInput{Stack: "delete:1"}},
+		"aborted by another":  {reason: "it accompanies another request", update: workflows.AbortUpdate, input: workflows.AbortInput{Stack: "delete:2"}, want: workflows.RefusedNotDeleted},
+		"aborted by the user": {reason: "whatever accompanies it", update: workflows.AbortUpdate, input: workflows.AbortInput{}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t)
+			r.apply(desired())
+			r.at(time.Minute, workflows.DeleteUpdate, held)
+			waiting := r.statusAt(2 * time.Minute)
+			got := r.at(3*time.Minute, c.update, c.input)
+			// Whatever happened, a stack does not begin a deletion that was taken back.
+			late := r.at(5*time.Minute, workflows.DeleteUpdate, next("delete:1"))
+			r.start(6 * time.Minute)
+			if waiting.Condition.Reason != resource.ReasonWaitingForDependents {
+				t.Errorf("a held deletion is %s, want it to wait", waiting.Condition.Reason)
+			}
+			if refusal(got) != c.want {
+				t.Errorf("%s: %v, want %q", c.reason, got.rejected, c.want)
+			}
+			if c.update == workflows.AbortUpdate && c.want == "" && refusal(late) != workflows.RefusedNotDeleted {
+				t.Errorf("%s: a deletion that was taken back is begun again: %v", c.reason, late.rejected)
+			}
+			// After a refused request, the late one of its own stack begins it.
+			if got, want := r.count("DeleteResource") > 0, c.deletes || c.want != ""; got != want {
+				t.Errorf("%s: sent a DELETE: %t, want %t", c.reason, got, want)
+			}
+		})
+	}
+}

@@ -78,7 +78,7 @@ func (emptyFleet) Managed(context.Context, resource.ID) (activities.Managed, boo
 
 func (emptyFleet) Delete(context.Context, resource.ID, activities.Cascade) error { return nil }
 
-func (emptyFleet) Release(context.Context, resource.ID, string) error { return nil }
+func (emptyFleet) Release(context.Context, resource.ID, string, string) error { return nil }
 
 func (emptyFleet) Apply(context.Context, resource.Desired, string) error { return nil }
 

@@ -32,7 +32,7 @@ func (alone) Abort(context.Context, activities.Cascade) (activities.Aborted, err
 	return activities.Aborted{}, nil
 }
 
-func (alone) Release(context.Context, resource.ID, string) error { return nil }
+func (alone) Release(context.Context, resource.ID, string, string) error { return nil }
 
 func (alone) Apply(context.Context, resource.Desired, string) error { return nil }
 

@@ -74,7 +74,7 @@ func (noFleet) Managed(context.Context, resource.ID) (activities.Managed, bool, 
 
 func (noFleet) Delete(context.Context, resource.ID, activities.Cascade) error { return nil }
 
-func (noFleet) Release(context.Context, resource.ID, string) error { return nil }
+func (noFleet) Release(context.Context, resource.ID, string, string) error { return nil }
 
 func (noFleet) Apply(context.Context, resource.Desired, string) error { return nil }
 
