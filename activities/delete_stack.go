@@ -205,13 +205,13 @@ func (a *Activities) EndDeletions(ctx context.Context, in Stack) (EndDeletionsRe
 		}
 	}
 	for _, lock := range protecting {
-		if !lock.Released {
-			continue
-		}
-		if err := a.Fleet.Apply(requests, lock.Desired, in.By); err != nil {
+		restored, err := a.putBack(requests, lock.Desired, in.By)
+		if err != nil {
 			return EndDeletionsResult{}, stackError("put the lock back", err)
 		}
-		parts = append(parts, "put back the lock "+contents.DisplayName(lock.Desired.ID))
+		if restored {
+			parts = append(parts, "put back the lock "+contents.DisplayName(lock.Desired.ID))
+		}
 	}
 	for _, lock := range unneeded {
 		if err := a.Fleet.Release(requests, lock.Desired.ID, in.ID, in.By); err != nil {
@@ -219,6 +219,22 @@ func (a *Activities) EndDeletions(ctx context.Context, in Stack) (EndDeletionsRe
 		}
 	}
 	return EndDeletionsResult{Verdict: a.report("EndDeletions", resource.Proceed(strings.Join(parts, "; ")))}, nil
+}
+
+// putBack applies a lock again that was deleted. It asks Temporal, because a watch that was
+// killed may have released the lock without a record. While the lock is being deleted it
+// returns an error, with which the activity is repeated.
+func (a *Activities) putBack(ctx context.Context, lock resource.Desired, by string) (restored bool, err error) {
+	managed, known, err := a.Fleet.Managed(ctx, lock.ID)
+	switch {
+	case err != nil:
+		return false, err //nolint:wrapcheck // it names the resource
+	case known && !managed.Gone && managed.Deleting:
+		return false, fmt.Errorf("%s is still being deleted", lock.ID)
+	case known && !managed.Gone:
+		return false, nil
+	}
+	return true, a.Fleet.Apply(ctx, lock, by) //nolint:wrapcheck // it names the resource
 }
 
 // sortLocks separates the locks that protect a resource that is still managed from the others.

@@ -92,25 +92,35 @@ func TestEndDeletions(t *testing.T) {
 	t.Parallel()
 	const lockText = thingText + "/providers/Microsoft.Authorization/locks/keep"
 	cases := map[string]struct {
-		reason                      string
-		stays, released             bool
+		reason string
+		// stays is set if the resource is still managed, lock is the state of the lock; nil
+		// for one that was deleted.
+		stays                       bool
+		lock                        *Managed
 		applied, unneeded, takeBack int
+		fails                       bool
 	}{
-		"all gone":               {reason: "the held lock is deleted", unneeded: 1},
-		"stays with its lock":    {reason: "the deletion of the lock is taken back", stays: true, takeBack: 1},
-		"stays without its lock": {reason: "the lock is put back", stays: true, released: true, takeBack: 1, applied: 1},
+		"all gone":               {reason: "the held lock is deleted", lock: &Managed{Deleting: true}, unneeded: 1},
+		"stays with its lock":    {reason: "the deletion of the lock was taken back", stays: true, lock: &Managed{Ready: true}, takeBack: 1},
+		"stays without its lock": {reason: "the lock is put back, whether or not the watch recorded its release", stays: true, takeBack: 1, applied: 1},
+		"ends a moment later":    {reason: "the workflow of a deleted lock is ending", stays: true, lock: &Managed{Deleting: true, Gone: true}, takeBack: 1, applied: 1},
+		"is being deleted":       {reason: "the lock is put back after its end: the activity is repeated", stays: true, lock: &Managed{Deleting: true}, takeBack: 1, fails: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			thing := id(t, thingText)
+			w.fleet.managed = map[string]Managed{}
 			if tc.stays {
-				w.fleet.managed = map[string]Managed{thing.Key(): {ID: thing, Deleting: true}}
+				w.fleet.managed[thing.Key()] = Managed{ID: thing, Deleting: true}
 			}
-			stack := Stack{ID: "delete:1", Locks: []StackLock{{Desired: resource.Desired{ID: id(t, lockText)}, Protects: []resource.ID{thing}, Released: tc.released}}}
-			if _, err := run(w, w.acts.EndDeletions, stack); err != nil {
-				t.Fatal(err)
+			if tc.lock != nil {
+				w.fleet.managed[id(t, lockText).Key()] = *tc.lock
+			}
+			stack := Stack{ID: "delete:1", Locks: []StackLock{{Desired: resource.Desired{ID: id(t, lockText)}, Protects: []resource.ID{thing}}}}
+			if _, err := run(w, w.acts.EndDeletions, stack); (err != nil) != tc.fails {
+				t.Fatalf("%s: %v", tc.reason, err)
 			}
 			back := 0
 			for _, cascade := range w.fleet.taken {
