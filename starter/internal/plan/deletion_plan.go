@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -223,14 +222,26 @@ func newRow(r Deletable, consent Consent, selected map[string]*resource.ID) Dele
 			row.refuse(reasonScopeLocked, "locked by "+lock.String(), "remove the lock, or delete it in the same command if it is managed")
 		}
 	}
-	if facts.Closed && selected[r.ID.Owner().Key()] != nil {
+	switch {
+	case !facts.Closed:
+	case selected[r.ID.Owner().Key()] != nil:
 		row.Result, row.With = ResultFalls, r.ID.Owner()
-	} else if inside := func(id *resource.ID) bool { return activities.Contains(r.ID, *id) }; facts.Closed && !consent.all() && !slices.ContainsFunc(slices.Collect(maps.Values(selected)), inside) {
+	case !consent.all() && !containsAny(r.ID, selected):
 		row.refuse(ReasonNotKnown, "not known: its contents, because Azure refuses to list them for now", "repeat the command later, start it, or add --cascade --with-data")
 	}
 	row.judgeContents(facts, consent)
 	row.judgeDependents(consent, selected)
 	return row
+}
+
+// containsAny reports whether a selected resource is in another one.
+func containsAny(outer resource.ID, selected map[string]*resource.ID) bool {
+	for _, id := range selected {
+		if activities.Contains(outer, *id) {
+			return true
+		}
+	}
+	return false
 }
 
 // all reports whether the contents of a resource may be deleted, whatever they are.
