@@ -97,7 +97,7 @@ func TestRefusalsComeAtTheEnd(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	want := "kusto cluster adx  refused: it is protected\nkusto database adx/telemetry  failed: shard unavailable\n" +
-		"armature: 1 of 2 resources were not reached (see above); 1 refused; the others were applied; repeat the command for the rest\n"
+		"armature: 1 of 2 resources were not reached (see above); 1 refused; the others were accepted; repeat the command for the rest\n"
 	if diff := cmp.Diff(want, w.err.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

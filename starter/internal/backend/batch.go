@@ -87,13 +87,13 @@ func (b *Batch) summary() error {
 		}
 	}
 	all := cli.CountOf(len(b.Records), "resource was", "resources were")
-	text := fmt.Sprintf("%d of %s refused (see above); the others were applied", refused, all)
+	text := fmt.Sprintf("%d of %s refused (see above); the others were accepted", refused, all)
 	if failed := len(b.problems) - refused; failed > 0 {
 		text = fmt.Sprintf("%d of %s not reached (see above); ", failed, all)
 		if refused > 0 {
 			text += fmt.Sprintf("%d refused; ", refused)
 		}
-		text += "the others were applied; repeat the command for the rest"
+		text += "the others were accepted; repeat the command for the rest"
 	}
 	return &cli.ExitError{Code: code, Err: errors.New(text)}
 }
