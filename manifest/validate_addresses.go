@@ -13,11 +13,18 @@ import (
 // subnets outside of their network, and ranges that overlap.
 const InvalidAddress types.Rule = "invalid-address"
 
-// The types whose ranges have to fit together.
-const (
-	networkType = "Microsoft.Network/virtualNetworks"
-	subnetType  = networkType + "/subnets"
-)
+// addressSpace leads to the ranges of a network in its body.
+var addressSpace = resource.Path{{Name: "properties"}, {Name: "addressSpace"}, {Name: "addressPrefixes"}}
+
+// isNetwork reports whether the published type has an address space, which its children share.
+func isNetwork(typ string) bool {
+	shape := types.Lookup(typ, types.Newest(typ))
+	if shape == nil {
+		return false
+	}
+	found, _ := shape.Find(addressSpace)
+	return len(found) > 0
+}
 
 // rangeForm is the form of a text that is meant as a range of addresses. Prefixes of rules and
 // routes may be names of services, too.
@@ -34,35 +41,33 @@ type addressRange struct {
 // checkAddresses reports the addresses of the body that Azure refuses.
 func (v validator) checkAddresses(body *node) {
 	v.checkAddressesIn(body, resource.Path{{Name: "body"}})
-	isNetwork, isSubnet := strings.EqualFold(v.draft.typ, networkType), strings.EqualFold(v.draft.typ, subnetType)
-	network := v.draft
+	network, own := v.draft, v.draft.ranges(body, "body")
+	isSubnet := len(own) > 0
+	if isSubnet && !isNetwork(v.draft.parentType()) {
+		return
+	}
 	if isSubnet {
 		network = v.loader.byID[v.draft.desired.ID.Owner().Key()]
 	}
-	if !isNetwork && !isSubnet {
+	var others []addressRange
+	if network != nil {
+		others = network.inlineRanges()
+	}
+	if !isSubnet {
+		for i, r := range others {
+			v.checkSubnet(r, network, others[:i])
+		}
 		return
 	}
-	var before []addressRange
-	if network != nil {
-		before = network.inlineSubnets()
-	}
-	own := before
-	if isSubnet {
-		for _, sibling := range v.loader.drafts {
-			if sibling == v.draft {
-				break
-			}
-			if strings.EqualFold(sibling.typ, subnetType) && sibling.desired.ID.Owner().Equal(v.draft.desired.ID.Owner()) {
-				before = append(before, sibling.ranges(sibling.root.get("body"), "body")...)
-			}
+	for _, sibling := range v.loader.drafts {
+		if sibling == v.draft {
+			break
 		}
-		own = v.draft.ranges(body, "body")
-	}
-	for i, r := range own {
-		others := before
-		if isNetwork {
-			others = before[:i]
+		if strings.EqualFold(sibling.typ, v.draft.typ) && sibling.desired.ID.Owner().Equal(v.draft.desired.ID.Owner()) {
+			others = append(others, sibling.ranges(sibling.root.get("body"), "body")...)
 		}
+	}
+	for _, r := range own {
 		v.checkSubnet(r, network, others)
 	}
 }
@@ -79,7 +84,10 @@ func (v validator) checkSubnet(r addressRange, network *draft, others []addressR
 	if network == nil {
 		return
 	}
-	space := network.root.get("body").get("properties").get("addressSpace").get("addressPrefixes")
+	space := network.root.get("body")
+	for _, step := range addressSpace {
+		space = space.get(step.Name)
+	}
 	if space == nil || space.kind != kindList || len(space.items) == 0 {
 		return
 	}
@@ -97,16 +105,24 @@ func (v validator) checkSubnet(r addressRange, network *draft, others []addressR
 	v.report(f, "%s is outside of its network, which has %s (%s:%d)", r.prefix, strings.Join(texts, ", "), network.file, space.line)
 }
 
-// inlineSubnets returns the ranges of the subnets in the body of a network.
-func (d *draft) inlineSubnets() []addressRange {
-	subnets := d.root.get("body").get("properties").get("subnets")
-	if subnets == nil {
+// inlineRanges returns the ranges of the children in the body of a network.
+func (d *draft) inlineRanges() []addressRange {
+	body := d.root.get("body")
+	if body.get("properties").get("addressSpace") == nil {
 		return nil
 	}
 	var ranges []addressRange
-	for i, subnet := range subnets.items {
-		path := resource.Path{{Name: "body"}, {Name: "properties"}, {Name: "subnets"}, {Index: i, IsIndex: true}}
-		ranges = append(ranges, d.ranges(subnet, path.String())...)
+	for _, inline := range types.InlineLists(d.typ) {
+		list, path := body, resource.Path{{Name: "body"}}
+		for _, name := range inline.Path {
+			list, path = list.get(name), append(path, resource.Step{Name: name})
+		}
+		if list == nil {
+			continue
+		}
+		for i, item := range list.items {
+			ranges = append(ranges, d.ranges(item, append(path, resource.Step{Index: i, IsIndex: true}).String())...)
+		}
 	}
 	return ranges
 }
@@ -186,7 +202,7 @@ func (v validator) checkRange(n *node, path resource.Path) {
 	switch {
 	case err != nil:
 		v.reportAddress(n, path, "%s is no range of addresses; write it like 10.0.0.0/24", n.text)
-	case prefix.Masked() != prefix && strings.HasPrefix(strings.ToLower(v.draft.typ), strings.ToLower(networkType)):
+	case prefix.Masked() != prefix && (isNetwork(v.draft.typ) || isNetwork(v.draft.parentType())):
 		v.reportAddress(n, path, "%s does not begin where a range of its size begins; write %s", n.text, prefix.Masked())
 	}
 }

@@ -15,7 +15,6 @@ var quotedType = regexp.MustCompile(`"[Mm]icrosoft\.[A-Za-z]`)
 var quotesOfTypes = map[string]string{
 	"starter/internal/convert/aso_kinds.go": "kinds of another tool, in its words",
 	"starter/internal/convert/aso.go":       "a name that another tool makes",
-	"manifest/validate_addresses.go":        "the arithmetic of networks, whose ranges no published shape relates",
 	"starter/internal/convert/bicep.go":     "modules of another tool are deployments",
 }
 
