@@ -10,7 +10,7 @@ import (
 )
 
 // TestRequestsOfTerminals checks what ten terminals send that apply and wait at once: a
-// message and a description for each resource, no query, and lists at a pace that the server
+// message and a description for each resource, hardly a query, and lists at a pace that the server
 // allows.
 func TestRequestsOfTerminals(t *testing.T) {
 	t.Parallel()
@@ -41,12 +41,14 @@ func TestRequestsOfTerminals(t *testing.T) {
 	}
 	sent := meter.Requests()
 	t.Logf("requests %v, refused %v", sent, meter.Refused())
-	if sent["QueryWorkflow"] > 0 {
-		t.Errorf("%d queries", sent["QueryWorkflow"])
-	}
 	// A few are read while a step runs, or before the list has them. A wait that takes longer
-	// reads what is not settled once in fifteen rounds, each of which lists (await.checkRounds).
-	if most := terminals*each*3/2 + sent["ListWorkflowExecutions"]*each/15; sent["DescribeWorkflowExecution"] > most {
+	// reads and asks what is not settled once in fifteen rounds, each of which lists
+	// (await.checkRounds): on a slow machine there are some such rounds.
+	longWaits := sent["ListWorkflowExecutions"] * each / 15
+	if sent["QueryWorkflow"] > longWaits {
+		t.Errorf("%d queries, want at most %d", sent["QueryWorkflow"], longWaits)
+	}
+	if most := terminals*each*3/2 + longWaits; sent["DescribeWorkflowExecution"] > most {
 		t.Errorf("%d descriptions of %d resources, want at most %d", sent["DescribeWorkflowExecution"], terminals*each, most)
 	}
 }

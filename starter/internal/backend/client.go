@@ -40,7 +40,11 @@ const (
 	// stepTimeout bounds a second query while a worker runs a step: the checks of one
 	// workflow task take 5 s each, and queries wait for them.
 	stepTimeout = 12 * time.Second
-	readTimeout = 10 * time.Second
+	// readTimeout bounds calls that need no worker. The server responded when the connection
+	// was made, so silence means a slow server sooner than a dead one.
+	readTimeout = 30 * time.Second
+	// memoryTimeout bounds the query for the memory of one workflow, which needs a worker.
+	memoryTimeout = 10 * time.Second
 	// DefaultWorkerTimeout bounds an update unless Options set another timeout.
 	DefaultWorkerTimeout = 10 * time.Second
 )
@@ -194,7 +198,7 @@ func (c *Client) StartStack(ctx context.Context, id string, stack activities.Sta
 // Memory queries what the workflow of a resource keeps beside its status. It returns a
 // *NoWorkerError when no worker responds in time, as Status does.
 func (c *Client) Memory(ctx context.Context, workflowID string) (memory activities.WorkflowMemory, err error) {
-	value, err := c.query(ctx, workflowID, workflows.MemoryQuery, readTimeout)
+	value, err := c.query(ctx, workflowID, workflows.MemoryQuery, memoryTimeout)
 	if err != nil {
 		return memory, err
 	}

@@ -156,7 +156,7 @@ func newDeploymentVersion(v *deploymentpb.WorkerDeploymentInfo_WorkerDeploymentV
 
 // SetCurrent makes a version current. It fails if the deployment changed after it was read.
 func (c *Client) SetCurrent(ctx context.Context, d Deployment, build string) error {
-	deadline, cancel := context.WithTimeout(ctx, 2*readTimeout)
+	deadline, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	_, err := c.client.WorkerDeploymentClient().GetHandle(d.Name).SetCurrentVersion(deadline, client.WorkerDeploymentSetCurrentVersionOptions{
 		BuildID: build, ConflictToken: d.token,
@@ -167,7 +167,7 @@ func (c *Client) SetCurrent(ctx context.Context, d Deployment, build string) err
 // SetRamping gives a version a share of the work; "" and 0 end a ramp. It fails if the
 // deployment changed after it was read.
 func (c *Client) SetRamping(ctx context.Context, d Deployment, build string, percent float32) error {
-	deadline, cancel := context.WithTimeout(ctx, 2*readTimeout)
+	deadline, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	_, err := c.client.WorkerDeploymentClient().GetHandle(d.Name).SetRampingVersion(deadline, client.WorkerDeploymentSetRampingVersionOptions{
 		BuildID: build, Percentage: percent, ConflictToken: d.token,

@@ -24,7 +24,7 @@ const maxPollerAge = 2 * time.Minute
 // Findings checks server, namespace, search attributes, visibility and workers. It
 // needs no worker.
 func (c *Client) Findings(ctx context.Context) []activities.Finding {
-	ctx, cancel := context.WithTimeout(ctx, 3*readTimeout)
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	findings := []activities.Finding{c.checkServer(ctx)}
 	namespace := c.checkNamespace(ctx)
@@ -73,7 +73,7 @@ func (c *Client) checkStuck(ctx context.Context) activities.Finding {
 	case stuck > 0:
 		return failure("workflows",
 			cli.CountOf(stuck, "workflow's task keeps failing: its resource is", "workflows' tasks keep failing: their resources are")+" not reconciled",
-			"run `armature replay --all` to find where this version differs from each history; go back to the previous release of the worker, or read the worker's log")
+			"run `worker replay` of this version to find where it differs from each history; go back to the previous release of the worker, or read the worker's log")
 	}
 	return finding("workflows", "no workflow is stuck")
 }
