@@ -2,6 +2,7 @@ package starter
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/internal/audit"
@@ -12,54 +13,57 @@ import (
 )
 
 func (a *app) historyCommand() *cobra.Command {
+	var targets backend.Selection
 	var since string
 	var output cli.Format
 	c := &cobra.Command{
-		Use:        "history NAME|ID",
+		Use:        "history NAME|ID... | -l SELECTOR | -f PATH...",
 		SuggestFor: []string{"events", "log", "logs"},
 		Short:      "Show who asked for what, and what was written",
-		Long: `history prints the requests of users, the writes to Azure and the refusals of one
-resource, from the histories of its workflow in Temporal: as far back as the namespace
-keeps them. It ends with a line about where that is. A name of a deleted resource is not
-known any more: use its ID. json and yaml are records of the audit trail; its lines, which
-workers write, know single requests too, and outlast the retention (docs/audit.md).
+		Long: `history prints the requests of users, the writes to Azure and the refusals of
+resources, from the histories of their workflows in Temporal: as far back as the namespace
+keeps them. It ends with a line about where that is. Of several resources the lines are in
+the order of their times. A name of a deleted resource is not known any more: use its ID.
+json and yaml are records of the audit trail; its lines, which workers write, know single
+requests too, and outlast the retention (docs/audit.md).
 
 ` + cli.ExitHelp,
-		Example: "  armature history adx/telemetry\n  armature history adx --since 24h\n  armature history adx --since 2026-03-01 -o json",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			return a.history(c.Context(), args[0], since, output)
+		Example: "  armature history adx/telemetry\n  armature history -l stack=prod --since 24h\n  armature history adx --since 2026-03-01 -o json",
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.history(c.Context(), targets, since, output)
 		},
 	}
+	a.addTargets(c, &targets, "every managed resource")
 	c.Flags().StringVar(&since, "since", "", "only what happened since: a duration (24h), a date or a time (2026-03-01T08:00:00Z)")
 	cli.AddFormat(c, &output)
-	c.ValidArgsFunction = a.completeNames
 	return c
 }
 
-func (a *app) history(ctx context.Context, name, since string, output cli.Format) error {
+func (a *app) history(ctx context.Context, targets backend.Selection, since string, output cli.Format) error {
 	from, err := backend.ParseSince(since, a.now())
 	if err != nil {
 		return cli.BadInput("--since: %v", err)
+	}
+	if err := checkTargets(targets); err != nil {
+		return err
 	}
 	b, err := a.connection(ctx)
 	if err != nil {
 		return err
 	}
-	workflowID := ""
-	if id, err := resource.ParseID(name); err == nil && strings.HasPrefix(name, "/") {
-		workflowID = id.WorkflowID()
-	} else {
-		records, err := backend.Targets(ctx, b, backend.Selection{Names: []string{name}})
-		if err != nil {
-			return err
-		}
-		workflowID = records[0].WorkflowID
-	}
-	runs, err := b.Runs(ctx, workflowID)
+	workflowIDs, err := historyOf(ctx, b, targets)
 	if err != nil {
 		return err
 	}
+	var runs []backend.HistoryRun
+	for _, workflowID := range workflowIDs {
+		of, err := b.Runs(ctx, workflowID)
+		if err != nil {
+			return err
+		}
+		runs = append(runs, of...)
+	}
+	slices.SortStableFunc(runs, func(x, y backend.HistoryRun) int { return x.Started.Compare(y.Started) })
 	converters, err := a.payloads(ctx)
 	if err != nil {
 		return err
@@ -76,8 +80,36 @@ func (a *app) history(ctx context.Context, name, since string, output cli.Format
 		return output.Write(a.out, records)
 	}
 	for _, record := range records {
-		a.printf("%s\n", backend.AuditLine(record))
+		name := ""
+		if id, err := resource.ParseID(record.ID); err == nil && len(workflowIDs) > 1 {
+			name = cli.KindAndName(id)
+		}
+		a.printf("%s\n", backend.AuditLine(record, name))
 	}
 	a.note("%s", backend.HistoryEnd(runs))
 	return nil
+}
+
+// historyOf returns the IDs of the chosen workflows. Temporal may have the history of a
+// resource that is no longer managed, so an ID stands for itself.
+func historyOf(ctx context.Context, b *connection, targets backend.Selection) ([]string, error) {
+	var workflowIDs, names []string
+	for _, name := range targets.Names {
+		if id, err := resource.ParseID(name); err == nil && strings.HasPrefix(name, "/") {
+			workflowIDs = append(workflowIDs, id.WorkflowID())
+		} else {
+			names = append(names, name)
+		}
+	}
+	if targets.Names = names; targets.IsEmpty() {
+		return workflowIDs, nil
+	}
+	records, err := backend.Targets(ctx, b, targets)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range records {
+		workflowIDs = append(workflowIDs, r.WorkflowID)
+	}
+	return workflowIDs, nil
 }

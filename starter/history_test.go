@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"path/filepath"
+	"os"
 	"strings"
 	"testing"
 
@@ -12,23 +12,24 @@ import (
 	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/replay"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
 	updatepb "go.temporal.io/api/update/v1"
+	"go.temporal.io/sdk/client"
 )
 
 // Runs returns the histories of the world, or a recorded deletion, for every workflow.
-func (f *fakeTemporal) Runs(ctx context.Context, workflowID string) ([]backend.HistoryRun, error) {
+func (f *fakeTemporal) Runs(_ context.Context, workflowID string) ([]backend.HistoryRun, error) {
 	if f.histories != nil {
 		return f.histories, nil
 	}
-	sources, err := replay.Files([]string{filepath.Join(recordedHistories, "deleted.json")})
+	file, err := os.Open("../workflows/testdata/histories/deleted.json")
 	if err != nil {
 		return nil, err
 	}
-	history, err := sources[0].Read(ctx)
+	defer file.Close()
+	history, err := client.HistoryFromJSON(file, client.HistoryJSONOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +55,10 @@ func TestHistory(t *testing.T) {
 		if !strings.Contains(w.err.String(), "the histories in Temporal begin at") {
 			t.Errorf("history does not print where the histories begin: %s", w.err)
 		}
+	}
+	w.out.Reset()
+	if code := w.run("history", "adx", database); code != cli.ExitOK || !strings.Contains(w.out.String(), "  example thing deleted  ") {
+		t.Errorf("exit code %d of two resources, want their names in the lines:\n%s%s", code, w.out, w.err)
 	}
 	w.out.Reset()
 	if code := w.run("history", "adx", "-o", "json"); code != cli.ExitOK {

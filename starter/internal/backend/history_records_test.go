@@ -55,7 +55,7 @@ func TestRead(t *testing.T) {
 					what += " " + difference.Path
 				}
 				got = append(got, what)
-				if record.ID == "" || record.Key == "" || record.CorrelationID != "run" || record.By == nil || record.By.Verified || !strings.Contains(AuditLine(record), "(unverified)") {
+				if record.ID == "" || record.Key == "" || record.CorrelationID != "run" || record.By == nil || record.By.Verified || !strings.Contains(AuditLine(record, ""), "(unverified)") {
 					t.Errorf("the record is %+v, want an ID, a key, a correlation ID and an unverified user", record)
 				}
 			}

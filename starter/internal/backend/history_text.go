@@ -12,13 +12,17 @@ import (
 // maxLineDifferences bounds the differences in a line for people.
 const maxLineDifferences = 5
 
-// AuditLine returns a record as a line for people: time, event, user and reason.
-func AuditLine(record audit.Record) string {
+// AuditLine returns a record as a line for people: time, event, the name of the resource
+// unless it is empty, user and reason.
+func AuditLine(record audit.Record, name string) string {
 	what := string(record.Event)
 	if record.Method != "" {
 		what = record.Method
 	}
 	parts := []string{text.Time(record.Time), fmt.Sprintf("%-8s %-9s", what, record.Result)}
+	if name != "" {
+		parts = append(parts, name)
+	}
 	if record.By != nil {
 		parts = append(parts, text.OneLine("by "+record.By.String()))
 	}
