@@ -60,6 +60,7 @@ func Load(args []string) (Config, error) {
 func Usage() string {
 	return "Usage: worker [flags]        serve\n" +
 		"       worker probe [flags]  check that a running worker is ready (exit 0 or 1)\n" +
+		"       worker replay [flags] replay histories against this version (worker replay --help)\n" +
 		"       worker codec [flags]  serve the payload codec for the Web UI (worker codec --help)\n\n" +
 		"Serves the task queue of one Temporal namespace. The connection to Temporal is\n" +
 		"configured by TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and profiles.\n\n" +

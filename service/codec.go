@@ -40,7 +40,7 @@ type codecSettings struct {
 	origins []string
 	probe   bool
 	callers codecCallers
-	keys    codecKeys
+	keys    keyFlags
 	// converters have the keys.
 	converters *payload.Converters
 	// verifier is nil where callers need no identity.

@@ -78,10 +78,10 @@ func (p *process) checkKeys(ctx context.Context) error {
 		unreadable, len(page.GetExecutions()), p.namespace, first)}
 }
 
-// codecKeys are the flags with which the codec server finds the keys of the worker.
-type codecKeys struct{ config, keys, writeKey string }
+// keyFlags are the flags with which a command beside the worker finds its keys.
+type keyFlags struct{ config, keys, writeKey string }
 
-func (k *codecKeys) register(flags *flag.FlagSet) {
+func (k *keyFlags) register(flags *flag.FlagSet) {
 	flags.StringVar(&k.config, "config", "", "config file of the worker, of which the sections encryption and azure are used ("+config.FileVariable+")")
 	flags.StringVar(&k.keys, "encryption-keys", "", "keys of encrypted payloads, as in the worker's configuration ("+encryption.KeysVariable+")")
 	flags.StringVar(&k.writeKey, "encryption-write-key", "", "ID of the key for /encode ("+encryption.WriteKeyVariable+")")
@@ -89,7 +89,7 @@ func (k *codecKeys) register(flags *flag.FlagSet) {
 
 // load returns the converters of the flags, the variables and the worker's config file. It
 // reads no configuration where none of them is set.
-func (k *codecKeys) load(ctx context.Context, options Options) (*payload.Converters, error) {
+func (k *keyFlags) load(ctx context.Context, options Options) (*payload.Converters, error) {
 	embedded := payload.Options{Base: options.DataConverter, Codecs: options.PayloadCodecs}
 	var args []string
 	for flag, value := range map[string]string{"config": k.config, "encryption-keys": k.keys, "encryption-write-key": k.writeKey} {

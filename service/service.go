@@ -97,6 +97,9 @@ func (e *ConfigError) Unwrap() error { return e.error }
 // health check.
 const probeCommand = "probe"
 
+// replayCommand as first argument replays histories against the workflows of this program.
+const replayCommand = "replay"
+
 // codecCommand as first argument serves the payload codec instead of a task
 // queue: a worker of the same version writes the payloads that it decodes.
 const codecCommand = "codec"
@@ -109,11 +112,15 @@ func Main(ctx context.Context, args []string, options Options) int {
 	// Its signal would end the worker amid its requests.
 	signal.Ignore(syscall.SIGPIPE)
 	run := Run
-	if len(args) > 0 && args[0] == codecCommand {
-		return codecMain(ctx, args[1:], options)
-	}
-	if len(args) > 0 && args[0] == probeCommand {
-		args, run = args[1:], probe
+	if len(args) > 0 {
+		switch args[0] {
+		case codecCommand:
+			return codecMain(ctx, args[1:], options)
+		case replayCommand:
+			return replayMain(ctx, args[1:], options)
+		case probeCommand:
+			args, run = args[1:], probe
+		}
 	}
 	loaded, err := config.Load(args)
 	switch {

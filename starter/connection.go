@@ -11,7 +11,6 @@ import (
 	"github.com/armature-io/armature/starter/internal/project"
 	"github.com/armature-io/armature/starter/internal/rollout"
 	"github.com/armature-io/armature/workflows"
-	historypb "go.temporal.io/api/history/v1"
 )
 
 // messenger sends updates to workflows.
@@ -47,7 +46,6 @@ type examiner interface {
 
 // historian reads histories.
 type historian interface {
-	History(ctx context.Context, workflowID string) (*historypb.History, error)
 	Runs(ctx context.Context, workflowID string) ([]backend.HistoryRun, error)
 }
 

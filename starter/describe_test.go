@@ -76,7 +76,7 @@ func TestDescribeOptionalLines(t *testing.T) {
 			f.change(t, cluster, func(r *backend.Record) {
 				r.Stuck, r.TaskQueue = "its workflow task fails (NonDeterministicError, attempt 7)", "q7"
 			})
-		}, want: []string{"Worker       its workflow task fails (NonDeterministicError, attempt 7): workers on task queue q7 cannot complete it; read the worker's log, and run `armature replay " + cluster + "` to find where this version differs from the history", "note: 1 resource is stuck"}},
+		}, want: []string{"Worker       its workflow task fails (NonDeterministicError, attempt 7): workers on task queue q7 cannot complete it; read the worker's log, and run `worker replay " + cluster + "` of their version to find where it differs from the history", "note: 1 resource is stuck"}},
 		"no worker": {reason: "names the queue of the workflow, not that of the flag", change: func(t *testing.T, f *fakeTemporal, _ *workflows.Status) {
 			f.silent = true
 			f.change(t, cluster, func(r *backend.Record) { r.TaskQueue = "q7" })

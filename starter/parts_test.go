@@ -241,7 +241,7 @@ func TestGetRepeatedNames(t *testing.T) {
 func TestEveryCommandTakesGroups(t *testing.T) {
 	const to = group + "/providers/Microsoft.Kusto/clusters/moved"
 	for _, args := range [][]string{
-		{"get"}, {"describe"}, {"why"}, {"wait"}, {"reconcile"}, {"pause"}, {"resume"}, {"delete"}, {"forget"}, {"drift"}, {"import"}, {"outputs"}, {"replay"}, {"move", to},
+		{"get"}, {"describe"}, {"why"}, {"wait"}, {"reconcile"}, {"pause"}, {"resume"}, {"delete"}, {"forget"}, {"drift"}, {"import"}, {"outputs"}, {"move", to},
 	} {
 		t.Run(args[0], func(t *testing.T) {
 			w := newWorld()

@@ -115,7 +115,7 @@ func TestTargetsOfManifests(t *testing.T) {
 	}
 	from := []string{"-f", folder, "--subscription", "11111111-2222-3333-4444-555555555555", "--env"}
 	for _, c := range newWorld().rootCommand().Commands() {
-		if c.Flag("selector") != nil && c.ValidArgsFunction != nil && c.Name() != "replay" && (c.Flag("filename") == nil || c.Flag("env") == nil) {
+		if c.Flag("selector") != nil && c.ValidArgsFunction != nil && (c.Flag("filename") == nil || c.Flag("env") == nil) {
 			t.Errorf("%s has a selection and no -f and --env", c.Name())
 		}
 	}

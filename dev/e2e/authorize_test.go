@@ -63,7 +63,7 @@ func TestGuardAuthorize(t *testing.T) {
 	guarded.Kill()
 	w.StartWorker(harness.WorkerOptions{})
 	s.MustCLI("unfreeze")
-	s.MustCLI("replay", r.id())
+	s.MustReplay(r.id())
 	s.MustCLI("delete", r.id(), "--yes", "--with-data", "--wait", "--timeout", "60s")
 	if deletes := s.Sim.Count(http.MethodDelete, r.id()); deletes != 1 {
 		t.Errorf("%d DELETEs, want the one that no policy refused", deletes)

@@ -78,7 +78,8 @@ func TestEmbedder(t *testing.T) {
 	s := scenarios{w}
 	before := s.start(t, "embedder", "1h")
 	plain.Kill()
-	w.StartWorker(harness.WorkerOptions{Binary: buildTestWorker(t), Env: []string{codec.Variable + "=1"}})
+	embedder := buildTestWorker(t)
+	w.StartWorker(harness.WorkerOptions{Binary: embedder, Env: []string{codec.Variable + "=1"}})
 	root, err := harness.Root(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +98,9 @@ func TestEmbedder(t *testing.T) {
 		if shown := s.MustCLI("describe", id); !strings.Contains(shown.Out, "Ready") {
 			t.Errorf("describe prints\n%s", shown.Out)
 		}
-		s.MustCLI("replay", id)
+		if result := s.Replay(embedder, []string{codec.Variable + "=1"}, id); result.Code != 0 {
+			t.Errorf("the embedder's worker does not replay what it wrote: %s", result)
+		}
 	}
 	for _, text := range s.Texts() {
 		if strings.Contains(text, "planted-size") {

@@ -136,7 +136,7 @@ func TestEncryption(t *testing.T) {
 	show(0, "get", "-o", "json")
 	show(0, "unfreeze")
 	show(0, "doctor")
-	show(0, "replay", "--all")
+	s.MustReplay()
 	for _, planted := range []string{sealedBody, sealedDrift, sealedError, sealedFailed, sealedFreeze} {
 		if !strings.Contains(strings.Join(shown, "\n"), planted) {
 			t.Errorf("the CLI with the key never showed %q", planted)

@@ -20,7 +20,7 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// replayed is the result of one history in the output of `armature replay -o json`.
+// replayed is the result of one history in the output of `worker replay -o json`.
 type replayed struct {
 	Name, WorkflowID, WorkflowType, Result, Expected, Found string
 	EventID                                                 int64
@@ -28,7 +28,7 @@ type replayed struct {
 
 func (s scenarios) replay(code int, args ...string) map[string]replayed {
 	s.T.Helper()
-	result := s.CLI(append([]string{"replay", "-o", "json"}, args...)...)
+	result := s.Replay(s.Binaries.Worker, nil, append([]string{"-o", "json"}, args...)...)
 	if result.Code != code {
 		s.T.Fatalf("want exit code %d of %s", code, result)
 	}
@@ -59,20 +59,20 @@ func TestReplayCommand(t *testing.T) {
 	s.UntilPhase(60*time.Second, good.id(), workflows.PhaseReady)
 	s.MustCLI("freeze", "-l", "stack=none", "--reason", "the freeze workflow is replayed too")
 
-	if text := s.MustCLI("replay", good.id()).Out; !strings.Contains(text, "ok (ReconcileResource, ") || !strings.Contains(text, "1 of 1 history replay") {
+	if text := s.MustReplay(good.id()).Out; !strings.Contains(text, "ok (ReconcileResource, ") || !strings.Contains(text, "1 of 1 replay") {
 		t.Errorf("replay of one history prints\n%s", text)
 	}
 	var all map[string]replayed
 	s.Until(30*time.Second, "visibility lists all three", func() (bool, string) {
-		all = s.replay(1, "--all")
+		all = s.replay(1)
 		return len(all) == 3, "fewer"
 	})
 	if all[s.WorkflowID(good.id())].Result != "ok" || all[workflows.FreezeWorkflowID].Result != "ok" {
-		t.Errorf("replay --all returns %+v, want ok for runs of this version", all)
+		t.Errorf("replay returns %+v, want ok for runs of this version", all)
 	}
 	alien := all[s.WorkflowID(other.id())]
 	if alien.Result != "nondeterminism" || alien.EventID == 0 || alien.Expected != "activity GetResourceTwice" {
-		t.Errorf("replay --all returns %+v for the run of another version", alien)
+		t.Errorf("replay returns %+v for the run of another version", alien)
 	}
 	s.stuck(other)
 	s.replayAltered(good)
@@ -116,13 +116,13 @@ func (s scenarios) stuck(r thing) {
 	}
 	s.Until(60*time.Second, "describe shows that it is stuck", func() (bool, string) {
 		page := s.CLI("describe", r.id())
-		return strings.Contains(page.Out, "its workflow task fails") && strings.Contains(page.Out, "`armature replay "+r.id()), page.String()
+		return strings.Contains(page.Out, "its workflow task fails") && strings.Contains(page.Out, "`worker replay "+r.id()), page.String()
 	})
 	s.Until(2*time.Minute, "doctor counts it", func() (bool, string) {
 		result := s.CLI("doctor")
-		return result.Code == 1 && strings.Contains(result.Out, "1 workflow's task keeps failing") && strings.Contains(result.Out, "armature replay --all"), result.String()
+		return result.Code == 1 && strings.Contains(result.Out, "1 workflow's task keeps failing") && strings.Contains(result.Out, "worker replay"), result.String()
 	})
-	if page := s.CLI("why", r.id()).Out; !strings.Contains(page, "armature replay") {
+	if page := s.CLI("why", r.id()).Out; !strings.Contains(page, "worker replay") {
 		s.T.Errorf("why prints\n%s", page)
 	}
 }

@@ -81,7 +81,7 @@ func TestKeyRotation(t *testing.T) {
 		if out := w.MustCLI("describe", "r000").Out; !strings.Contains(out, "r000") || strings.Contains(out, "encrypted") {
 			t.Errorf("stage %s: describe shows\n%s", stage.name, out)
 		}
-		w.MustCLI("replay", "--all")
+		w.MustReplay()
 		if other != nil {
 			other.Stop()
 		}
@@ -205,9 +205,10 @@ func TestKeyIsRemoved(t *testing.T) {
 		worker.Stop()
 	}
 	start("two", "b", "b")
-	for _, args := range [][]string{{"get"}, {"describe", "paused"}, {"replay", "--all"}, {"reconcile", active.id(), "--wait", "--timeout", "2m"}, {"resume", paused.id()}, {"unfreeze", "-l", "stage=none"}} {
+	for _, args := range [][]string{{"get"}, {"describe", "paused"}, {"reconcile", active.id(), "--wait", "--timeout", "2m"}, {"resume", paused.id()}, {"unfreeze", "-l", "stage=none"}} {
 		if result := w.CLI(args...); result.Code != 0 {
 			t.Errorf("without the former key: %s", result)
 		}
 	}
+	w.MustReplay()
 }

@@ -18,7 +18,7 @@ const module = "github.com/armature-io/armature"
 // import each other. A package belongs to the longest room that its path begins
 // with, so "activities/lookup" is a room of its own below "activities".
 var layers = [][]string{
-	{"docs", "internal/azuretypes", "internal/batching", "internal/keyref", "internal/nearest", "internal/regular", "internal/servertime", "internal/serverversion", "internal/text"},
+	{"docs", "internal/azuretypes", "internal/keyref", "internal/nearest", "internal/regular", "internal/servertime", "internal/serverversion", "internal/text"},
 	{"internal/tracing"},
 	{"resource"},
 	{"internal/jsontree"},
@@ -34,7 +34,7 @@ var layers = [][]string{
 	{"fleet"},
 	{"service", "starter/internal/cli"},
 	{"starter/internal/backend"},
-	{"starter/internal/author", "starter/internal/convert", "starter/internal/plan", "starter/internal/replay", "starter/internal/report", "starter/internal/screen", "starter/internal/why"},
+	{"starter/internal/author", "starter/internal/convert", "starter/internal/plan", "starter/internal/report", "starter/internal/screen", "starter/internal/why"},
 	{"starter/internal/importer"},
 	{"starter/internal/project", "starter/internal/rollout", "starter/internal/wait"},
 	{"worker", "starter"},

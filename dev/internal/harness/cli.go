@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +28,8 @@ func maxDuration(args []string) time.Duration {
 
 // Result is the result of a CLI call.
 type Result struct {
-	Args []string
+	Program string
+	Args    []string
 	// Code is the exit code; Out and Err are standard output and error.
 	Code     int
 	Out, Err string
@@ -53,7 +55,7 @@ func (w *firstWrite) Write(p []byte) (int, error) {
 
 // String returns the call and its output for messages of failed tests.
 func (r Result) String() string {
-	return "armature " + strings.Join(r.Args, " ") + "\nexit code " + strconv.Itoa(r.Code) +
+	return filepath.Base(r.Program) + " " + strings.Join(r.Args, " ") + "\nexit code " + strconv.Itoa(r.Code) +
 		"\n--- out\n" + r.Out + "--- err\n" + r.Err
 }
 
@@ -67,9 +69,31 @@ func (w *World) CLI(args ...string) Result {
 // world's.
 func (w *World) CLIWith(stdin string, env []string, args ...string) Result {
 	w.T.Helper()
+	return w.run(w.Binaries.CLI, stdin, env, args)
+}
+
+// Replay runs `worker replay` of a worker's program, with variables that override the world's.
+func (w *World) Replay(worker string, env []string, args ...string) Result {
+	w.T.Helper()
+	return w.run(worker, "", env, append([]string{"replay"}, args...))
+}
+
+// MustReplay replays the latest run of a resource, or all that runs, with the world's worker,
+// and fails the test unless everything replays.
+func (w *World) MustReplay(ids ...string) Result {
+	w.T.Helper()
+	result := w.Replay(w.Binaries.Worker, nil, ids...)
+	if result.Code != 0 {
+		w.T.Fatalf("want exit code 0 of %s", result)
+	}
+	return result
+}
+
+func (w *World) run(program, stdin string, env, args []string) Result {
+	w.T.Helper()
 	ctx, cancel := context.WithTimeout(w.T.Context(), maxDuration(args))
 	defer cancel()
-	command := exec.CommandContext(ctx, w.Binaries.CLI, args...)
+	command := exec.CommandContext(ctx, program, args...)
 	out := firstWrite{begun: time.Now()}
 	var err bytes.Buffer
 	command.Dir, command.Env = w.Folder, w.environment(env...)
@@ -82,13 +106,13 @@ func (w *World) CLIWith(stdin string, env []string, args ...string) Result {
 		failed = command.Wait()
 	}
 	if _, isExit := errors.AsType[*exec.ExitError](failed); failed != nil && !isExit {
-		w.T.Fatalf("run armature %s: %v", strings.Join(args, " "), failed)
+		w.T.Fatalf("run %s %s: %v", program, strings.Join(args, " "), failed)
 	}
 	if ctx.Err() != nil {
-		w.T.Fatalf("armature %s did not exit within %s\n%s%s", strings.Join(args, " "), maxDuration(args), out.kept.String(), &err)
+		w.T.Fatalf("%s %s did not exit within %s\n%s%s", program, strings.Join(args, " "), maxDuration(args), out.kept.String(), &err)
 	}
 	state := command.ProcessState
-	return Result{Args: args, Code: state.ExitCode(), Out: out.kept.String(), Err: err.String(), CPU: state.UserTime() + state.SystemTime(), Answered: out.after}
+	return Result{Program: program, Args: args, Code: state.ExitCode(), Out: out.kept.String(), Err: err.String(), CPU: state.UserTime() + state.SystemTime(), Answered: out.after}
 }
 
 // MustCLI runs armature and fails the test unless the exit code is 0.

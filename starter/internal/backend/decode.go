@@ -117,7 +117,7 @@ func (r Record) StuckText(taskQueue string) string {
 	if !r.ID.IsZero() {
 		name = r.ID.String()
 	}
-	return fmt.Sprintf("%s: workers on task queue %s cannot complete it; read the worker's log, and run `armature replay %s` to find where this version differs from the history",
+	return fmt.Sprintf("%s: workers on task queue %s cannot complete it; read the worker's log, and run `worker replay %s` of their version to find where it differs from the history",
 		r.Stuck, taskQueue, name)
 }
 

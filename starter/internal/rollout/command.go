@@ -202,8 +202,8 @@ func (o *command) rescueCommand() *cobra.Command {
 		Short: "Move what is stranded on a version without workers",
 		Long: `rescue moves what is pinned to a version that no worker serves any more to the current
 version, which replays its history. Start a worker of the old version instead where you
-can: its resources then move without a replay. ` + "`armature replay --all`" + ` of the current
-version's release finds before what would not replay; nothing changes in Azure for
+can: its resources then move without a replay. ` + "`worker replay`" + ` of the current
+version finds before what would not replay; nothing changes in Azure for
 such a resource until a worker of the old version is back.
 
 ` + cli.ExitHelp,

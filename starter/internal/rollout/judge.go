@@ -126,7 +126,7 @@ func (r *reading) problems(v Version) []Problem {
 		found = append(found, Problem{
 			BuildID: v.BuildID,
 			Message: fmt.Sprintf("the workflow tasks of %s on %s keep failing", cli.Count(v.Failing, "resource"), v.name()),
-			Advice:  "`armature replay --all` finds where a version differs from a history; `armature rollout back` returns to the version before",
+			Advice:  "`worker replay` of that version finds where it differs from a history; `armature rollout back` returns to the version before",
 		})
 	}
 	return found

@@ -141,7 +141,7 @@ func (l *Link) setUnanswered(v backend.View, taskQueue string) {
 	l.Since, l.NextTry = time.Time{}, time.Time{}
 	if v.Record.Stuck != "" {
 		l.Message = v.Record.Stuck
-		l.Advice = "read the log of the workers on task queue " + taskQueue + ", which cannot complete the task; `armature replay` finds where their version differs from the history"
+		l.Advice = "read the log of the workers on task queue " + taskQueue + ", which cannot complete the task; `worker replay` finds where their version differs from the history"
 		return
 	}
 	if !v.Record.StepSince.IsZero() {

@@ -10,7 +10,7 @@ import (
 	"log/slog"
 	"slices"
 
-	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
@@ -99,7 +99,7 @@ func (p Replayer) One(ctx context.Context, source Source) Result {
 	}
 	execution := workflow.Execution{ID: result.WorkflowID, RunID: result.RunID}
 	if err := p.replay(history, execution); err != nil {
-		result.Result, result.Message = Nondeterminism, cli.Cut(err.Error(), maxMessageRunes)
+		result.Result, result.Message = Nondeterminism, text.Cut(text.OneLine(err.Error()), maxMessageRunes)
 		p.explain(&result, history, execution, tasks)
 	}
 	return result

@@ -15,7 +15,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-const recordedHistories = "../../../workflows/testdata/histories"
+const recordedHistories = "../../workflows/testdata/histories"
 
 var replayer = Replayer{Converter: payload.DataConverter()}
 

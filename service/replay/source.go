@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/internal/regular"
-	"github.com/armature-io/armature/starter/internal/cli"
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/client"
 )
@@ -31,12 +30,12 @@ func Files(paths []string) ([]Source, error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
-			return nil, cli.BadInput("read histories: %w", err)
+			return nil, fmt.Errorf("read histories: %w", err)
 		}
 		files := []string{path}
 		if info.IsDir() {
 			if files, err = filepath.Glob(filepath.Join(escapeGlob(path), "*.json")); err != nil || len(files) == 0 {
-				return nil, cli.BadInput("read histories: folder %s has no *.json file; write one with temporal workflow show --output json", path)
+				return nil, fmt.Errorf("read histories: folder %s has no *.json file; write one with temporal workflow show --output json", path)
 			}
 		}
 		for _, file := range files {
