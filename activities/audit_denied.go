@@ -17,7 +17,7 @@ import (
 var auditedReasons = map[resource.Reason]bool{
 	resource.ReasonFrozen: true, resource.ReasonReadOnly: true, resource.ReasonHeld: true, resource.ReasonProtected: true,
 	resource.ReasonSignatureMissing: true, resource.ReasonSignatureInvalid: true, resource.ReasonSignatureOutdated: true,
-	resource.ReasonOlderThanRecorded: true, resource.ReasonStopped: true, resource.ReasonDisappeared: true, resource.ReasonMoved: true,
+	resource.ReasonOlderThanRecorded: true, resource.ReasonStopped: true, resource.ReasonDisappeared: true, resource.ReasonMoved: true, resource.ReasonCreatedAgain: true,
 	resource.ReasonAlreadyExists: true, resource.ReasonContested: true, resource.ReasonDriftDetected: true,
 	resource.ReasonContainsUnmanaged: true, resource.ReasonContainsProtected: true, resource.ReasonContainsData: true,
 	resource.ReasonDeletionNotSupported: true, resource.ReasonExportNotAllowed: true, resource.ReasonExportRefused: true,

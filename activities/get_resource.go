@@ -45,7 +45,9 @@ type GetResourceInput struct {
 	Replaced *Replaced `json:"replaced,omitempty"`
 	// WithoutBody leaves Observed out: a deletion does not compare.
 	WithoutBody bool `json:"withoutBody,omitempty"`
-	// Identity is the last one that PostCheck found. An absent resource is searched by it.
+	// Identity is the last one that PostCheck found. An absent resource is searched by it. In a
+	// deletion, with WithoutBody, it is that of the resource to delete: another one under the
+	// same ID is a verdict.
 	Identity resource.Identity `json:"identity,omitempty"`
 }
 
@@ -69,8 +71,9 @@ type GetResourceResult struct {
 	OverdueExempt bool `json:"overdueExempt,omitempty"`
 	// Moved is the new ID of an absent resource that was moved, else zero.
 	Moved resource.ID `json:"moved,omitzero"`
-	// ETag is set only with WithoutBody, if ARM shows one.
-	ETag string `json:"etag,omitempty"`
+	// ETag and Identity are set only with WithoutBody, if ARM shows them.
+	ETag     string            `json:"etag,omitempty"`
+	Identity resource.Identity `json:"identity,omitempty"`
 	// Leaf is set for a type on which nothing depends.
 	Leaf   bool      `json:"leaf,omitempty"`
 	ReadAt time.Time `json:"readAt"`
@@ -121,6 +124,9 @@ func (r *resourceReader) getResource(ctx context.Context, in GetResourceInput, h
 	if err != nil && arm.DoubtOf(err) != "" {
 		result, err = r.judgeDoubt(ctx, in, heartbeat, err)
 	}
+	if err == nil && in.WithoutBody && result.Exists {
+		err = r.compareIdentity(ctx, in, &result, masked, heartbeat)
+	}
 	switch {
 	case isNotYet(err):
 		return GetResourceResult{}, err
@@ -134,7 +140,7 @@ func (r *resourceReader) getResource(ctx context.Context, in GetResourceInput, h
 		return GetResourceResult{}, err
 	}
 	r.cacheReading(ctx, in.Target, result, masked)
-	if !result.Exists && len(in.Identity) > 0 {
+	if !result.Exists && len(in.Identity) > 0 && !in.WithoutBody {
 		if result.Moved, err = r.findMoved(ctx, in.Target, in.Identity, heartbeat); err != nil {
 			if isNotYet(err) {
 				return GetResourceResult{}, err
@@ -149,6 +155,32 @@ func (r *resourceReader) getResource(ctx context.Context, in GetResourceInput, h
 		result.Observed = nil
 	}
 	return result, nil
+}
+
+// compareIdentity fills in the identity of a resource that is being deleted. If it is not the
+// one that the deletion began with, its verdict stops the pass. A resource group whose time of
+// creation the list of groups does not show now may be another one.
+func (r *resourceReader) compareIdentity(ctx context.Context, in GetResourceInput, result *GetResourceResult, masked map[string]any, heartbeat *heartbeater[readProgress]) error {
+	requests, cancel := requestContext(ctx)
+	defer cancel()
+	found, err := incarnationOf(requests, r.client, in.ID, masked, result.ETag)
+	if err != nil {
+		return err
+	}
+	result.Identity = found
+	member := in.Identity.Differs(found)
+	switch {
+	case member != "":
+		result.Verdict = resource.Block(resource.ReasonCreatedAgain, fmt.Sprintf(
+			"%s was deleted and created again since its deletion began: %s was %s and is %s. It stays. To delete it too, run armature delete %s; to leave it in Azure, run armature forget %s",
+			in.ID.Short(), member, in.Identity[member], found[member], in.ID, in.ID))
+	case in.Identity[groupCreated] != "" && found[groupCreated] == "" && r.sinceFirst(heartbeat) < r.rereadWindow:
+		return notYet("the list of resource groups does not show "+in.ID.Short()+", so it may have been created again; both are read again", r.rereadInterval)
+	case in.Identity[groupCreated] != "" && found[groupCreated] == "":
+		result.Verdict = resource.Block(resource.ReasonCheckFailed, fmt.Sprintf(
+			"the list of resource groups does not show %s, so whether it was created again since its deletion began is not known; it is read again", in.ID.Short()))
+	}
+	return nil
 }
 
 // readOnce makes one request, and one for each part of the target. It also returns the masked body.

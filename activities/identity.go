@@ -1,12 +1,15 @@
 package activities
 
 import (
+	"context"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
+	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -52,6 +55,59 @@ func identityOf(resourceType string, observed map[string]any) resource.Identity 
 		return nil
 	}
 	return found
+}
+
+// creationNames are members of properties with the time at which a resource was created.
+var creationNames = map[string]bool{
+	"createdat": true, "createdatutc": true, "createdtime": true, "createddate": true, "createddatetime": true, "createdon": true,
+	"createtime": true, "creationtime": true, "creationdate": true, "timecreated": true, "datecreated": true,
+}
+
+// incarnationOf returns what distinguishes a resource from another one that has the same ID later:
+// its identity, location, times of creation and ETag. The time of a resource group is only in
+// the list of groups; an error is that of this list.
+func incarnationOf(ctx context.Context, client *arm.Client, id resource.ID, observed map[string]any, etag string) (resource.Identity, error) {
+	found := maps.Clone(identityOf(id.Type(), observed))
+	if found == nil {
+		found = resource.Identity{}
+	}
+	add := func(member string, value any) {
+		if text, _ := value.(string); text != "" {
+			found[member] = text
+		}
+	}
+	add(resource.ETagMember, etag)
+	if location, _ := observed["location"].(string); location != "" {
+		found["location"] = strings.ToLower(strings.ReplaceAll(location, " ", ""))
+	}
+	system, _ := observed["systemData"].(map[string]any)
+	add("systemData.createdAt", instant(system["createdAt"]))
+	properties, _ := observed["properties"].(map[string]any)
+	readOnly := types.ReadOnlyOf(id.Type())
+	for member, value := range properties {
+		if creationNames[strings.ToLower(member)] && readOnly != nil && readOnly.Cover(resource.Path{{Name: "properties"}, {Name: member}}) {
+			add("properties."+member, instant(value))
+		}
+	}
+	if !strings.EqualFold(id.Type(), resource.TypeResourceGroup) {
+		return found, nil
+	}
+	created, err := client.GroupCreatedAt(ctx, id)
+	add(groupCreated, instant(created))
+	return found, unlessRefused(err)
+}
+
+// groupCreated is the time of a resource group's creation in the list of groups.
+const groupCreated = "createdTime"
+
+// instant returns a timestamp in one spelling, "" for any other value.
+func instant(value any) string {
+	text, _ := value.(string)
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339Nano)
 }
 
 // isIdentifier reports whether a text is a GUID other than the empty one.

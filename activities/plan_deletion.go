@@ -33,10 +33,9 @@ type PlanDeletionResult struct {
 	Policy     resource.Policy `json:"policy,omitempty"`
 	APIVersion string          `json:"apiVersion,omitempty"`
 	// Exists is set if Azure shows the resource. Another one of the same name has another
-	// Identity or CreatedAt, as far as its type shows them.
-	Exists    bool              `json:"exists,omitempty"`
-	Identity  resource.Identity `json:"identity,omitempty"`
-	CreatedAt string            `json:"createdAt,omitempty"`
+	// Identity, as far as its type shows it.
+	Exists   bool              `json:"exists,omitempty"`
+	Identity resource.Identity `json:"identity,omitempty"`
 	// Closed is set if Azure refuses reads of it or of its contents for now, as below a stopped
 	// owner.
 	Closed bool `json:"closed,omitempty"`
@@ -164,9 +163,9 @@ func (p *deletionPlan) askExistence(ctx context.Context) {
 		p.unknown("its state", err)
 		return
 	}
-	p.result.Identity = identityOf(id.Type(), body)
-	system, _ := body["systemData"].(map[string]any)
-	p.result.CreatedAt, _ = system["createdAt"].(string)
+	if p.result.Identity, err = incarnationOf(ctx, p.Client, id, body, response.ETag); err != nil {
+		p.unknown("when it was created", err)
+	}
 }
 
 // askRights asks whether the credential may send the DELETE. Rights are inherited, so those

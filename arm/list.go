@@ -53,6 +53,37 @@ func (c *Client) listURL(ctx context.Context, id resource.ID, collection, apiVer
 	return c, target, err
 }
 
+// maxGroups bounds the resource groups of a subscription: Azure's limit is 980.
+const maxGroups = 2000
+
+// GroupCreatedAt returns the time at which a resource group was created, "" if the list of
+// groups lacks it. No GET of a group shows it, and the reference of the list does not mention
+// this $expand; tools that remove old groups rely on it.
+func (c *Client) GroupCreatedAt(ctx context.Context, group resource.ID) (string, error) {
+	subscription, err := resource.ParseID("/subscriptions/" + group.Subscription())
+	if err != nil {
+		return "", fmt.Errorf("find the creation of %s: %w", group, err)
+	}
+	c, target, err := c.listURL(ctx, subscription, "resourcegroups", resource.ResourceGroupAPIVersion, "")
+	if err != nil {
+		return "", fmt.Errorf("find the creation of %s: %w", group, err)
+	}
+	items, err := c.pages(ctx, subscription.Type(), target+"&%24expand=createdTime", maxGroups)
+	if err != nil {
+		return "", fmt.Errorf("find the creation of %s: list the resource groups: %w", group, err)
+	}
+	for _, item := range items {
+		listed := decodeView[struct {
+			Name        string `json:"name"`
+			CreatedTime string `json:"createdTime"`
+		}](item)
+		if strings.EqualFold(listed.Name, group.Name()) {
+			return listed.CreatedTime, nil
+		}
+	}
+	return "", nil
+}
+
 // Page reads one page of a collection; "" is the first one. next is "" on the last one,
 // else what the next call needs: a link of ARM, which is followed only to the path of the
 // same collection on the same host.

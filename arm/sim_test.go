@@ -224,3 +224,18 @@ func TestSimulatedLostResponse(t *testing.T) {
 		t.Errorf("got %d writes, want one: the client does not retry", len(writes))
 	}
 }
+
+// TestGroupCreatedAt checks that a group created again has another time, and one that is not
+// listed has none.
+func TestGroupCreatedAt(t *testing.T) {
+	s := newSimulated(t, secret, armsim.Options{})
+	s.put(group, resource.ResourceGroupAPIVersion, `{"location":"westus2"}`)
+	first, err := s.GroupCreatedAt(s.ctx, s.id(group))
+	if err != nil || first == "" {
+		t.Fatalf("the group was created at %q, %v", first, err)
+	}
+	other, err := s.GroupCreatedAt(s.ctx, s.id(strings.Replace(group, "resourceGroups/", "resourceGroups/no-", 1)))
+	if err != nil || other != "" {
+		t.Errorf("an absent group was created at %q, %v", other, err)
+	}
+}

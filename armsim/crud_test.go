@@ -200,6 +200,15 @@ func TestSubscriptionLists(t *testing.T) {
 	}
 	count(root+"/resources"+version+"&$filter=resourceType%20eq%20'Microsoft.Example/things'", 1)
 
+	for _, path := range []string{root + "/resourceGroups", root + "/resources"} {
+		if raw := h.do("GET", path+version, "").raw; strings.Contains(raw, "createdTime") {
+			t.Errorf("%s shows times of creation unasked: %s", path, raw)
+		}
+		if raw := h.do("GET", path+version+"&$expand=createdTime", "").raw; !strings.Contains(raw, `"createdTime":"20`) {
+			t.Errorf("%s shows no times of creation: %s", path, raw)
+		}
+	}
+
 	open := newHarness(t, armsim.Options{})
 	if got := open.do("GET", "/subscriptions"+version, ""); len(got.at("value").([]any)) != 0 {
 		t.Errorf("an empty simulator lists %s", got.raw)

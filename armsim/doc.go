@@ -84,6 +84,9 @@
 // ScopeLocked; ReadOnly refuses PUT, PATCH and POST as well. A list at a scope
 // includes the locks above and below; $filter=atScope() omits those below.
 //
+// Creation: lists of resource groups and flat lists of resources show createdTime with
+// $expand=createdTime. No GET shows the time at which a group was created.
+//
 // # Values that Azure moves
 //
 // While a switch is on, the values that it owns belong to Azure: an autoscale setting or

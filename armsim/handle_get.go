@@ -1,9 +1,11 @@
 package armsim
 
 import (
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 )
 
 func (s *Simulator) handleGet(q *request) *response {
@@ -76,6 +78,10 @@ func (s *Simulator) handleList(q *request) *response {
 		body := s.listed(r)
 		if t.kind == kindResources {
 			body = summary(body)
+		}
+		if (t.kind == kindResources || t.kind == kindGroups) && strings.Contains(q.r.URL.Query().Get("$expand"), "createdTime") {
+			body = maps.Clone(body)
+			body["createdTime"] = r.created.UTC().Format(time.RFC3339Nano)
 		}
 		list = append(list, body)
 	}

@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// Identity has values by which Azure identifies one resource, also after it was moved to
-// another group or subscription: GUIDs by the path of their member, such as
-// properties.vmId. Empty means that Azure shows none for the type.
+// Identity has values by which Azure identifies one resource, by the path of their member.
+// Across a move to another group or subscription only GUIDs count, such as properties.vmId.
+// At one ID, location and time of creation do too. Empty means that Azure shows none for the
+// type.
 type Identity map[string]string
 
 // Proves reports whether other belongs to the same resource: at least one member is equal,
@@ -24,6 +25,25 @@ func (i Identity) Proves(other Identity) bool {
 		}
 	}
 	return equal
+}
+
+// ETagMember is the member of an Identity that has the ETag of the read.
+const ETagMember = "etag"
+
+// Differs returns the member that proves that other is another resource, with the same ID,
+// "" if none does. An equal ETag proves sameness, a different one proves nothing, and so does
+// a member that only one of them has.
+func (i Identity) Differs(other Identity) string {
+	if etag := i[ETagMember]; etag != "" && etag == other[ETagMember] {
+		return ""
+	}
+	for _, member := range slices.Sorted(maps.Keys(i)) {
+		shown, known := other[member]
+		if known && member != ETagMember && !strings.EqualFold(shown, i[member]) {
+			return member
+		}
+	}
+	return ""
 }
 
 // String returns the paths, sorted.

@@ -50,6 +50,7 @@ const (
 	ReasonStopped                   Reason = "Stopped"
 	ReasonDisappeared               Reason = "Disappeared"
 	ReasonMoved                     Reason = "Moved"
+	ReasonCreatedAgain              Reason = "CreatedAgain"
 	ReasonAlreadyExists             Reason = "AlreadyExists"
 	ReasonDeletionNotSupported      Reason = "DeletionNotSupported"
 	ReasonObservedTooLarge          Reason = "ObservedTooLarge"
@@ -119,6 +120,7 @@ func Reasons() []ReasonInfo {
 		{ReasonStopped, RetryVerySlow, "the user who stopped it, or the owner of the manifest", "The resource is stopped and differs from the manifest; a PUT could start it."},
 		{ReasonDisappeared, RetrySlow, "the owner of the manifest", "The resource was deleted outside Armature."},
 		{ReasonMoved, RetryVerySlow, "the owner of the manifest", "The resource was moved to another resource group; it is not created again at its old place."},
+		{ReasonCreatedAgain, RetryVerySlow, "you", "Since its deletion began, the resource was deleted and created again: the new one stays until a user repeats the deletion."},
 		{ReasonAlreadyExists, RetrySlow, "the owner of the manifest", "The resource exists, and the manifest does not allow its adoption."},
 		{ReasonDeletionNotSupported, RetryVerySlow, "you", "Azure has no DELETE for this type."},
 		{ReasonObservedTooLarge, RetryVerySlow, "the owner of the manifest", "The resource in Azure is too large to be stored in Temporal, so it cannot be compared."},

@@ -16,6 +16,8 @@ import (
 type Deletion struct {
 	DeleteInput `json:"request"`
 	Stage       DeletionStage `json:"stage"`
+	// Identity is that of the resource to delete, nil until a read showed it.
+	Identity resource.Identity `json:"identity,omitempty"`
 	// Purge is set once ARM accepted the DELETE of a resource whose manifest states a
 	// purge, until that is done.
 	Purge *Purge `json:"purge,omitempty"`
@@ -207,6 +209,7 @@ func (r *reconciler) purgeAndFinish(ctx workflow.Context, p *pass, message strin
 func (r *reconciler) deleteAndPoll(ctx workflow.Context, p *pass) resource.Verdict {
 	var a *activities.Activities
 	deletion := r.state.Deletion
+	deletion.noteRead(p.got)
 	before := deletion.Stage
 	deletion.Stage, r.deleteRuns = DeletionSent, before != DeletionSent
 	result, err := execute(requestOptions(ctx, "DELETE "+nameAndVersion(p.desired)), a.DeleteResource, activities.DeleteResourceInput{
@@ -228,6 +231,14 @@ func (r *reconciler) deleteAndPoll(ctx workflow.Context, p *pass) resource.Verdi
 		return verdict
 	}
 	return r.poll(ctx, p, operation{"DELETE", result.Token, result.RetryAfter, activities.ExpectAbsent})
+}
+
+// noteRead keeps the identity that the first read showed. Another request of a user drops it,
+// so a DELETE notes it again.
+func (d *Deletion) noteRead(got activities.GetResourceResult) {
+	if d.Identity == nil {
+		d.Identity = got.Identity
+	}
 }
 
 // finishDeletion ends the management of the resource, unless the deletion was taken back.

@@ -227,6 +227,9 @@ func validateProtection(desired resource.Desired) error {
 func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult, error) {
 	earlier := r.state.Deletion
 	changed := earlier == nil
+	if !changed && in.From.IsZero() && !in.Continue {
+		earlier.Identity = nil // the user means the resource that exists now
+	}
 	if in.From.IsZero() {
 		in.StatedAt = workflow.Now(ctx)
 	}

@@ -198,6 +198,9 @@ func (r *reconciler) read(ctx workflow.Context, p *pass, in activities.GetResour
 	in.Target, in.Repeated, in.WithoutBody = p.target(), r.state.Retry.Repeated, r.inDeletion
 	in.Deleted, in.Existed = p.deleted.Accepted, r.state.Deletion == nil && r.state.existed()
 	in.Replaced = r.state.Write.replaced(workflow.Now(ctx))
+	if deletion := r.state.Deletion; deletion != nil && r.inDeletion {
+		in.Identity = deletion.Identity
+	}
 	got, err := activities.GetResourceResult{}, error(nil)
 	summary, first := "GET "+nameAndVersion(p.desired), r.isFirstRead()
 	if first {
@@ -225,6 +228,9 @@ func (r *reconciler) noteRead(p *pass, got activities.GetResourceResult) {
 	p.got = got
 	if got.Exists {
 		r.state.Known.Seen, r.state.Requests.Approved.Recreation = true, false
+	}
+	if deletion := r.state.Deletion; deletion != nil && r.inDeletion {
+		deletion.noteRead(got)
 	}
 }
 

@@ -18,7 +18,7 @@ func findings() []Row {
 			"dev/e2e TestRestore", "dev/e2e TestRestoreFenced", "fleet TestStartFrozen", "activities TestGuardRecords"),
 		held("a paused worker overwrites a newer generation",
 			"dev/e2e TestFence", "activities TestGuardFence", "activities TestGuardOldGeneration"),
-		held("a repeated DELETE destroys what was created again", "activities TestDeleteReadsBeforeItRepeats"),
+		held("a repeated DELETE destroys what was created again", "activities TestDeleteReadsBeforeItRepeats", "activities TestGuardCreatedAgain", "workflows TestCreatedAgain"),
 		held("a client that declares no secrets gets them into history", "dev/attack TestUndeclaredSecrets", "workflows TestMasksComeFromTheBody"),
 		held("an error code of ARM reaches terminals, pages, metrics and histories",
 			"dev/attack TestErrorTexts", "dev/attack TestReasonsAreBounded", "dev/attack TestEchoedSecret", "dev/e2e TestGuardTextsOfARM"),

@@ -144,8 +144,8 @@ func changedFacts(before, after activities.PlanDeletionResult) []string {
 	value("deleting", before.Deleting, after.Deleting)
 	value("the policy", before.Policy, after.Policy)
 	value("existence", before.Exists, after.Exists)
-	if before.Exists && after.Exists && (before.CreatedAt != after.CreatedAt || !sameIdentity(before.Identity, after.Identity)) {
-		texts = append(texts, "was created again since the plan")
+	if member := before.Identity.Differs(after.Identity); member != "" {
+		texts = append(texts, fmt.Sprintf("was created again since the plan: %s was %s and is %s", member, before.Identity[member], after.Identity[member]))
 	}
 	list := func(name string, was, is []string) {
 		for _, text := range is {
@@ -170,15 +170,6 @@ func changedFacts(before, after activities.PlanDeletionResult) []string {
 	list("unanswered question", before.Unknown, after.Unknown)
 	value("the scope", before.Scope, after.Scope)
 	return texts
-}
-
-func sameIdentity(a, b resource.Identity) bool {
-	for path, value := range a {
-		if other, shown := b[path]; shown && other != value {
-			return false
-		}
-	}
-	return true
 }
 
 func lockTexts(locks []activities.Lock) []string {

@@ -176,8 +176,8 @@ func TestDeletionChanges(t *testing.T) {
 	server := id(t, group+"/providers/Microsoft.Sql/servers/sql")
 	database := id(t, server.String()+"/databases/db")
 	before := activities.PlanDeletionResult{
-		Managed: true, Generation: 1, Policy: resource.PolicyManage, Exists: true, CreatedAt: "2026-01-01T00:00:00Z",
-		Identity: resource.Identity{"properties.uniqueId": "a"}, Found: contents.Found{Data: []string{"sql"}},
+		Managed: true, Generation: 1, Policy: resource.PolicyManage, Exists: true,
+		Identity: resource.Identity{"properties.uniqueId": "a", "systemData.createdAt": "2026-01-01T00:00:00Z"}, Found: contents.Found{Data: []string{"sql"}},
 	}
 	cases := map[string]struct {
 		change func(*activities.PlanDeletionResult)
@@ -190,10 +190,12 @@ func TestDeletionChanges(t *testing.T) {
 		"dependent": {func(f *activities.PlanDeletionResult) {
 			f.Dependents = []activities.Dependent{{ID: database, Deleting: true}}
 		}, "dependent"},
-		"policy":     {func(f *activities.PlanDeletionResult) { f.Policy = resource.PolicyProtect }, "the policy was manage in the plan and is protect"},
-		"spec":       {func(f *activities.PlanDeletionResult) { f.Generation = 2 }, "the generation was 1 in the plan and is 2"},
-		"absent":     {func(f *activities.PlanDeletionResult) { f.Exists = false }, "existence was true"},
-		"recreated":  {func(f *activities.PlanDeletionResult) { f.CreatedAt = "2026-02-02T00:00:00Z" }, "was created again"},
+		"policy": {func(f *activities.PlanDeletionResult) { f.Policy = resource.PolicyProtect }, "the policy was manage in the plan and is protect"},
+		"spec":   {func(f *activities.PlanDeletionResult) { f.Generation = 2 }, "the generation was 1 in the plan and is 2"},
+		"absent": {func(f *activities.PlanDeletionResult) { f.Exists = false }, "existence was true"},
+		"recreated": {func(f *activities.PlanDeletionResult) {
+			f.Identity = resource.Identity{"systemData.createdAt": "2026-02-02T00:00:00Z"}
+		}, "was created again"},
 		"another":    {func(f *activities.PlanDeletionResult) { f.Identity = resource.Identity{"properties.uniqueId": "b"} }, "was created again"},
 		"right":      {func(f *activities.PlanDeletionResult) { f.Denied = []string{"no right"} }, "refusal no right is new"},
 		"unmanaged":  {func(f *activities.PlanDeletionResult) { f.Managed = false }, "managed was true"},

@@ -103,6 +103,7 @@ var advices = map[resource.Reason]string{
 	resource.ReasonSecretNotFound:       "provide the secret that the message names to the worker; Armature retries automatically",
 	resource.ReasonContainsUnmanaged:    "delete what it contains, or run `armature delete NAME --cascade`",
 	resource.ReasonContainsData:         "look at its data, then run `armature delete NAME --with-data`",
+	resource.ReasonCreatedAgain:         "look at the new one, then run `armature delete NAME` to delete it too, or `armature forget NAME` to leave it in Azure",
 	resource.ReasonContainsProtected:    "change the policy of the resources that the message names, or delete the others one by one",
 	resource.ReasonDriftDetected:        "copy Azure's values into the manifest, or set policy manage, and apply",
 	resource.ReasonDeletionNotSupported: "delete its owner, or run `armature forget NAME` to leave it in Azure",
