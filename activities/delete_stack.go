@@ -27,7 +27,7 @@ const (
 	// unlockGrace is how long after the end of a lock Azure may still refuse a DELETE because
 	// of it.
 	unlockGrace = 3 * time.Minute
-	// repeatInterval is the time between two tries of such a DELETE.
+	// repeatInterval is the time between two requests to the workflow of one resource.
 	repeatInterval = 10 * time.Second
 )
 
@@ -36,9 +36,6 @@ type StackLock struct {
 	// Desired is the spec with which the lock is put back.
 	Desired  resource.Desired `json:"desired"`
 	Protects []resource.ID    `json:"protects"`
-	// Released is set once its deletion may begin, and GoneAt is when it was first absent.
-	Released bool      `json:"released,omitempty"`
-	GoneAt   time.Time `json:"goneAt,omitzero"`
 }
 
 // Stack is the deletion of several resources by one request of a user.
@@ -72,7 +69,7 @@ func (a *Activities) WatchDeletions(ctx context.Context, in Stack) (WatchDeletio
 	requests, cancel := requestContext(ctx)
 	defer cancel()
 	end := a.now().Add(watchLength)
-	w := stackWatch{Activities: a, stack: in, repeated: map[resource.ID]time.Time{}}
+	w := stackWatch{Activities: a, stack: in, requested: map[string]time.Time{}, goneAt: map[string]time.Time{}}
 	for {
 		refused, err := w.look(requests)
 		switch {
@@ -91,29 +88,18 @@ func (a *Activities) WatchDeletions(ctx context.Context, in Stack) (WatchDeletio
 	}
 }
 
-// stackWatch is one attempt of WatchDeletions.
+// stackWatch is one attempt of WatchDeletions. The next one begins without its memory: it only
+// asks and waits once more.
 type stackWatch struct {
 	*Activities
 	stack Stack
-	// repeated is when the DELETE of a resource was requested again.
-	repeated map[resource.ID]time.Time
+	// requested is when the deletion of a resource was last requested to continue, goneAt when a
+	// lock was first absent.
+	requested, goneAt map[string]time.Time
 }
 
 // look looks once at every resource, and returns one that may not be deleted.
 func (w *stackWatch) look(ctx context.Context) (*Managed, error) {
-	for i := range w.stack.Locks {
-		lock := &w.stack.Locks[i]
-		if !lock.Released || !lock.GoneAt.IsZero() {
-			continue
-		}
-		_, known, err := w.Fleet.Managed(ctx, lock.Desired.ID)
-		if err != nil {
-			return nil, err //nolint:wrapcheck // it names the resource
-		}
-		if !known {
-			lock.GoneAt = w.now()
-		}
-	}
 	var remaining []resource.ID
 	var refused *Managed
 	for _, id := range w.stack.Resources {
@@ -131,7 +117,7 @@ func (w *stackWatch) look(ctx context.Context) (*Managed, error) {
 			continue
 		}
 		if string(managed.Reason) == codeScopeLocked {
-			waits, err := w.release(ctx, id)
+			waits, err := w.unlock(ctx, id)
 			if err != nil {
 				return nil, err
 			}
@@ -145,32 +131,44 @@ func (w *stackWatch) look(ctx context.Context) (*Managed, error) {
 	return refused, nil
 }
 
-// release lets the deletion of the locks begin that protect a resource. It reports whether one
+// unlock lets the deletion of the locks begin that protect a resource. It reports whether one
 // of them may still be the reason that Azure refuses the DELETE.
-func (w *stackWatch) release(ctx context.Context, id resource.ID) (waits bool, err error) {
-	for i := range w.stack.Locks {
-		lock := &w.stack.Locks[i]
+func (w *stackWatch) unlock(ctx context.Context, id resource.ID) (waits bool, err error) {
+	for _, lock := range w.stack.Locks {
+		if !slices.ContainsFunc(lock.Protects, id.Equal) {
+			continue
+		}
+		key, next := lock.Desired.ID.Key(), lock.Desired.ID
+		managed, known, err := w.Fleet.Managed(ctx, next)
 		switch {
-		case !slices.ContainsFunc(lock.Protects, id.Equal):
-		case !lock.Released:
-			if err := w.Fleet.Release(ctx, lock.Desired.ID, w.stack.ID, w.stack.By); err != nil {
-				return false, err //nolint:wrapcheck // it names the resource
+		case err != nil:
+			return false, err //nolint:wrapcheck // it names the resource
+		case known && !managed.Gone && (managed.Stopped || !managed.Deleting && w.now().Sub(w.stack.Since) > requestGrace):
+			continue // Azure refuses its DELETE, or a user took its deletion back
+		case !known || managed.Gone:
+			if w.goneAt[key].IsZero() {
+				w.goneAt[key] = w.now()
 			}
-			lock.Released, waits = true, true
-		case lock.GoneAt.IsZero():
-			waits = true
-		case w.now().Sub(lock.GoneAt) < unlockGrace:
-			waits = true
-			// Azure enforces a lock for some seconds after its end.
-			if now := w.now(); now.Sub(w.repeated[id]) >= repeatInterval {
-				w.repeated[id] = now
-				if err := w.Fleet.Release(ctx, id, w.stack.ID, w.stack.By); err != nil {
-					return false, err //nolint:wrapcheck // it names the resource
-				}
+			if w.now().Sub(w.goneAt[key]) >= unlockGrace {
+				continue
 			}
+			next = id // Azure enforces a lock for some seconds after its end
+		}
+		waits = true
+		if err := w.continueDeletion(ctx, next); err != nil {
+			return false, err
 		}
 	}
 	return waits, nil
+}
+
+// continueDeletion requests that a deletion continues.
+func (w *stackWatch) continueDeletion(ctx context.Context, id resource.ID) error {
+	if w.now().Sub(w.requested[id.Key()]) < repeatInterval {
+		return nil
+	}
+	w.requested[id.Key()] = w.now()
+	return w.Fleet.Release(ctx, id, w.stack.ID, w.stack.By) //nolint:wrapcheck // it names the resource
 }
 
 // EndDeletionsResult names what became of the rest of a stack.
@@ -194,18 +192,19 @@ func (a *Activities) EndDeletions(ctx context.Context, in Stack) (EndDeletionsRe
 		back = append(back, lock.Desired.ID)
 	}
 	var parts []string
+	var sent []resource.ID
 	if len(back) > 0 {
 		aborted, err := a.Fleet.Abort(requests, Cascade{Resources: back, Stack: in.ID, By: in.By})
 		if err != nil {
 			return EndDeletionsResult{}, stackError("take back the deletions", err)
 		}
 		parts = append(parts, fmt.Sprintf("took back the deletions of %d resources", aborted.Count))
-		if sent := slices.Concat(aborted.Sent, aborted.Running); len(sent) > 0 {
+		if sent = slices.Concat(aborted.Sent, aborted.Running); len(sent) > 0 {
 			parts = append(parts, "Azure may have accepted the DELETE of "+contents.NameAll(contents.DisplayNames(sent)))
 		}
 	}
 	for _, lock := range protecting {
-		restored, err := a.putBack(requests, lock.Desired, in.By)
+		restored, err := a.putBack(requests, lock.Desired, in.By, slices.ContainsFunc(sent, lock.Desired.ID.Equal))
 		if err != nil {
 			return EndDeletionsResult{}, stackError("put the lock back", err)
 		}
@@ -222,19 +221,20 @@ func (a *Activities) EndDeletions(ctx context.Context, in Stack) (EndDeletionsRe
 }
 
 // putBack applies a lock again that was deleted. It asks Temporal, because a watch that was
-// killed may have released the lock without a record. While the lock is being deleted it
-// returns an error, with which the activity is repeated.
-func (a *Activities) putBack(ctx context.Context, lock resource.Desired, by string) (restored bool, err error) {
+// killed may have released the lock without a record. While the stack deletes the lock (sent) it
+// returns an error, with which the activity is repeated. A lock that another request deletes, or
+// that was created again, is left as it is.
+func (a *Activities) putBack(ctx context.Context, lock resource.Desired, by string, sent bool) (restored bool, err error) {
 	managed, known, err := a.Fleet.Managed(ctx, lock.ID)
 	switch {
 	case err != nil:
 		return false, err //nolint:wrapcheck // it names the resource
-	case known && !managed.Gone && managed.Deleting:
+	case !known || managed.Gone:
+		return true, a.Fleet.Apply(ctx, lock, by) //nolint:wrapcheck // it names the resource
+	case sent && managed.Deleting && managed.Reason != resource.ReasonCreatedAgain:
 		return false, fmt.Errorf("%s is still being deleted", lock.ID)
-	case known && !managed.Gone:
-		return false, nil
 	}
-	return true, a.Fleet.Apply(ctx, lock, by) //nolint:wrapcheck // it names the resource
+	return false, nil
 }
 
 // sortLocks separates the locks that protect a resource that is still managed from the others.

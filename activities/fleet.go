@@ -37,8 +37,8 @@ type Managed struct {
 	// HoldsData is set on top of Deleting when its deletion waits for the consent to
 	// delete its data.
 	HoldsData bool
-	// Stopped is set on top of Deleting when Azure refused the DELETE, with the Message of the
-	// condition. Only Fleet.Managed sets it.
+	// Stopped is set on top of Deleting when Azure refused the DELETE or another resource has
+	// taken its ID, with the Message of the condition. Only Fleet.Managed sets it.
 	Stopped bool
 	Message string
 	// RunID is the current run.

@@ -343,3 +343,39 @@ func TestManagedSummary(t *testing.T) {
 		})
 	}
 }
+
+// TestManagedStopped checks when the deletion of a stack stops because of one resource.
+func TestManagedStopped(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		why    string
+		phase  workflows.Phase
+		reason resource.Reason
+		next   time.Duration
+		inPass bool
+		want   bool
+	}{
+		"refused":       {why: "Azure refuses the DELETE", phase: workflows.PhaseDeleting, reason: "RequestDisallowedByPolicy", next: time.Hour, want: true},
+		"soon":          {why: "time ends it", phase: workflows.PhaseDeleting, reason: "AnotherOperationInProgress", next: 30 * time.Second},
+		"in a pass":     {why: "another DELETE may have been accepted since", phase: workflows.PhaseDeleting, reason: "ScopeLocked", next: time.Hour, inPass: true},
+		"waits":         {why: "a guard waits for others", phase: workflows.PhaseDeleting, reason: resource.ReasonWaitingForDependents, next: time.Hour},
+		"created again": {why: "a person must act", phase: workflows.PhaseDeleting, reason: resource.ReasonCreatedAgain, next: time.Hour, want: true},
+		"not deleted":   {why: "its PUT is refused", phase: workflows.PhaseFailed, reason: "RequestDisallowedByPolicy", next: time.Hour},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t)
+			if c.inPass {
+				s.task = time.Now()
+			}
+			s.add(run{id: clusterText, phase: c.phase, reason: c.reason, summary: &workflows.Summary{
+				NextTry: time.Now().Add(c.next), Condition: resource.Condition{Reason: c.reason},
+			}})
+			got, known, err := s.dial().Managed(t.Context(), parse(t, clusterText))
+			if err != nil || !known || got.Stopped != c.want {
+				t.Errorf("stopped %t, %v; want %t: %s", got.Stopped, err, c.want, c.why)
+			}
+		})
+	}
+}

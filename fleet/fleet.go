@@ -144,9 +144,12 @@ func (f *Fleet) addSummary(managed *activities.Managed, info *workflowpb.Workflo
 	f.decode(info.GetMemo().GetFields()[workflows.MemoSummary], &summary)
 	readAttribute(attributes[searchattr.ReconcileSince], &since)
 	managed.Generation, managed.Since, managed.Message = summary.Generation, since, summary.Condition.Message
-	// Reasons of Armature are states that a deletion waits for; others are codes of Azure. What
-	// time ends is tried again soon.
-	managed.Stopped = managed.Deleting && !summary.Condition.Reason.IsKnown() && summary.NextTry.Sub(f.options.Now()) > refusalDelay
+	// All other reasons of Armature are states that a deletion waits for; the rest are codes of
+	// Azure. What time ends is tried again soon. During a pass, which may wait long for the
+	// operation of a DELETE, the summary is of before.
+	reason := summary.Condition.Reason
+	refused := !reason.IsKnown() && summary.NextTry.Sub(f.options.Now()) > refusalDelay
+	managed.Stopped = managed.Deleting && managed.Sleeping && (refused || reason == resource.ReasonCreatedAgain)
 	if summary.Condition.Ready == managed.Ready && !summary.Condition.LastTransitionTime.IsZero() {
 		managed.Since = summary.Condition.LastTransitionTime
 	}
