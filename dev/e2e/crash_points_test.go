@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/dev/internal/harness"
 	"github.com/armature-io/armature/dev/internal/testworker/gate"
 )
 
@@ -116,10 +117,12 @@ func (p *atRequest) release(s *crashScene) {
 }
 
 // held returns the number of requests that the simulator delays now.
-func (s *crashScene) held() int {
-	s.T.Helper()
+func (s *crashScene) held() int { return held(s.World) }
+
+func held(w *harness.World) int {
+	w.T.Helper()
 	var faults []armsim.Fault
-	s.Sim.Call(http.MethodGet, "/faults", nil, &faults)
+	w.Sim.Call(http.MethodGet, "/faults", nil, &faults)
 	held := 0
 	for _, fault := range faults {
 		held += fault.Waiting
