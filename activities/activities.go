@@ -12,6 +12,7 @@ import (
 	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/internal/audit"
+	"github.com/armature-io/armature/internal/batching"
 	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/internal/servertime"
@@ -127,6 +128,8 @@ type Activities struct {
 	slotWaits chan struct{}
 	// patchOnly are the types, in lower case, that have no PUT.
 	patchOnly sync.Map
+	// proposals joins the questions of preflights.
+	proposals *batching.Batcher[proposed, judged]
 }
 
 // New returns the activities.
@@ -176,6 +179,7 @@ func New(dependencies Dependencies, options Options) *Activities {
 		},
 		newer:     &newerVersions{requests: requests},
 		options:   options,
+		proposals: newProposals(dependencies.Client),
 		imports:   importing.New(dependencies.Client, dependencies.Registry, options.Pause),
 		slotWaits: make(chan struct{}, maxSlotWaits),
 	}

@@ -38,6 +38,7 @@ type PlanResourceInput struct {
 	// Together are the resources it needs that the same plan contains: one of them
 	// that does not exist is created first and does not block.
 	Together []resource.ID `json:"together,omitempty"`
+	Depth    PlanDepth     `json:"depth,omitempty"`
 }
 
 // PlanResourceResult is the plan of one resource; nothing in it is secret.
@@ -73,6 +74,8 @@ type PlanResourceResult struct {
 	// Held is why nothing is written for now although something is due: a pause or a
 	// freeze.
 	Held string `json:"held,omitempty"`
+	// Preflight is ARM's answer about the PUT, nil if the plan makes none or does not go so far.
+	Preflight *Preflight `json:"preflight,omitempty"`
 	// Fingerprint is a keyed hash of the decision, of the generation and of what was
 	// observed where the spec states something; it changes when one of them does.
 	Fingerprint string `json:"fingerprint,omitempty"`
@@ -89,6 +92,7 @@ const maxAbsenceAge = 2 * time.Second
 type planning struct {
 	*resourceReader
 	comparer *comparer
+	memories MemoryReader
 	checks   writing.Checks
 	vaults   map[string][]resource.VaultPattern
 
@@ -117,15 +121,27 @@ func (a *Activities) PlanResource(ctx context.Context, in PlanResourceInput) (Pl
 	defer heartbeat.stop()
 	reader := a.resourceReader.startedAt(a.options.StartTime(ctx))
 	p := &planning{
-		resourceReader: reader, comparer: &comparer{reader.requestMaker, a.options.SettleTime}, checks: a.checks(), vaults: a.options.Exports,
+		resourceReader: reader, comparer: &comparer{reader.requestMaker, a.options.SettleTime}, memories: a.Memory, checks: a.checks(), vaults: a.options.Exports,
 		in: in, stated: stated, heartbeat: heartbeat,
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
+	result, err := p.plan(ctx, requests)
+	if err == nil && in.Depth == PlanPreflight {
+		err = a.preflight(requests, p, &result)
+	}
+	if err != nil {
+		return PlanResourceResult{}, err
+	}
+	return result, nil
+}
+
+// plan compares the resource with its manifest.
+func (p *planning) plan(ctx, requests context.Context) (PlanResourceResult, error) {
 	var err error
-	if p.memory, p.managed, err = a.Memory.ReadMemory(requests, in.Desired.ID); err != nil {
+	if p.memory, p.managed, err = p.memories.ReadMemory(requests, p.in.Desired.ID); err != nil {
 		// Without its baseline, the values that Azure keeps would look like changes.
-		if retry := countTransient(heartbeat, err); retry != nil {
+		if retry := countTransient(p.heartbeat, err); retry != nil {
 			return PlanResourceResult{}, retry
 		}
 		return p.finish(requests, nil, resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow,

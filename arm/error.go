@@ -89,6 +89,8 @@ type Detail struct {
 	Code    string `json:"code,omitempty"`
 	Message string `json:"message,omitempty"`
 	Target  string `json:"target,omitempty"`
+	// Explained is set if the details after it are its causes.
+	Explained bool `json:"-"`
 }
 
 // Error returns status, codes, message and request ID in one line.

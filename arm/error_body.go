@@ -191,6 +191,7 @@ func (e *Error) addDetail(item any, depth int) {
 	}
 	detail := Detail{Code: codeField(node, "code"), Message: sanitizeMessage(textField(node, "message")), Target: sanitizeMessage(textField(node, "target"))}
 	if detail != (Detail{}) {
+		detail.Explained = len(asList(jsontree.Value(node, "details"))) > 0
 		e.Details = append(e.Details, detail)
 	}
 	e.addDetails(node, depth+1)

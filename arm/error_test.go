@@ -18,12 +18,12 @@ func TestErrorShapes(t *testing.T) {
 		"Envelope": {
 			reason: "ARM's own shape",
 			body:   `{"error":{"code":"A","message":"m","target":"t","details":[{"code":"B","message":"n","target":"u"}]}}`,
-			want:   Error{Code: "A", Message: "m", Target: "t", Details: []Detail{{"B", "n", "u"}}},
+			want:   Error{Code: "A", Message: "m", Target: "t", Details: []Detail{{Code: "B", Message: "n", Target: "u"}}},
 		},
 		"TopLevel": {
 			reason: "the container service omits the envelope",
 			body:   `{"code":"NotFound","details":[{"code":"Unspecified","message":"rpc"}],"message":"m"}`,
-			want:   Error{Code: "NotFound", Message: "m", Details: []Detail{{"Unspecified", "rpc", ""}}},
+			want:   Error{Code: "NotFound", Message: "m", Details: []Detail{{Code: "Unspecified", Message: "rpc"}}},
 		},
 		"Capitals": {
 			reason: "the web provider writes capitals, with empty details",
@@ -89,7 +89,7 @@ func TestErrorShapes(t *testing.T) {
 			reason: "a denial by policy names the assignment",
 			body: `{"error":{"code":"RequestDisallowedByPolicy","message":"m","additionalInfo":[{"type":"PolicyViolation",
 				"info":{"policyAssignmentDisplayName":"Only EU","policyAssignmentId":"/subscriptions/s/a"}},{"type":"Other"}]}}`,
-			want: Error{Code: "RequestDisallowedByPolicy", Message: "m Policy assignment: Only EU (/subscriptions/s/a).", Details: []Detail{{"PolicyViolation", "Only EU", "/subscriptions/s/a"}}},
+			want: Error{Code: "RequestDisallowedByPolicy", Message: "m Policy assignment: Only EU (/subscriptions/s/a).", Details: []Detail{{Code: "PolicyViolation", Message: "Only EU", Target: "/subscriptions/s/a"}}},
 		},
 		"SignedURL": {
 			reason: "ARM repeats operation URLs in messages; their queries are signed",

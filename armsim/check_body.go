@@ -31,9 +31,17 @@ type finding struct {
 	line, column int
 }
 
-// checkBody refuses a body that differs from the published type, if the simulator is to
-// validate. Recorded bodies are not checked, because Azure accepted them.
+// checkBody refuses a body that differs from the published type.
 func (s *Simulator) checkBody(q *request, r *resource, sent object) *response {
+	if found := s.findings(q, r, sent); len(found) > 0 {
+		return refuseBody(q, found)
+	}
+	return nil
+}
+
+// findings returns the differences of a body from the published type in their order, if the
+// simulator is to validate. Recorded bodies are not checked, because Azure accepted them.
+func (s *Simulator) findings(q *request, r *resource, sent object) []finding {
 	if !s.options.Validate || q.shape == nil || s.recordings[key(q.target.id)] != nil {
 		return nil
 	}
@@ -48,7 +56,7 @@ func (s *Simulator) checkBody(q *request, r *resource, sent object) *response {
 	c.findings, c.places = nil, readPlaces(q.body)
 	c.value(q.shape, sent, spot{})
 	slices.SortFunc(c.findings, func(a, b finding) int { return cmp.Or(a.line-b.line, a.column-b.column) })
-	return refuseBody(q, c.findings)
+	return c.findings
 }
 
 // bodyCheck collects findings.

@@ -10,10 +10,6 @@ import (
 
 // checkWrite applies the contract's rules for a PUT or PATCH.
 func (s *Simulator) checkWrite(q *request, r *resource, body object) *response {
-	t := q.target
-	if t.kind == kindGroup && (!groupNamePattern.MatchString(t.group) || strings.HasSuffix(t.group, ".")) {
-		return gatewayError(http.StatusBadRequest, "InvalidResourceGroup", "The provided resource group name '%s' has these invalid characters or is too long.", t.group)
-	}
 	if r != nil {
 		if resp := s.checkBusy(q, r); resp != nil {
 			return resp
@@ -21,6 +17,15 @@ func (s *Simulator) checkWrite(q *request, r *resource, body object) *response {
 	}
 	if resp := s.checkConditions(q, r); resp != nil {
 		return resp
+	}
+	return s.checkContent(q, r, body)
+}
+
+// checkContent applies the rules for the content of a PUT or PATCH.
+func (s *Simulator) checkContent(q *request, r *resource, body object) *response {
+	t := q.target
+	if t.kind == kindGroup && (!groupNamePattern.MatchString(t.group) || strings.HasSuffix(t.group, ".")) {
+		return gatewayError(http.StatusBadRequest, "InvalidResourceGroup", "The provided resource group name '%s' has these invalid characters or is too long.", t.group)
 	}
 	if resp := s.checkLocation(q, r, body); resp != nil {
 		return resp

@@ -5,10 +5,13 @@ import (
 	"strings"
 )
 
-// handleAction serves POSTs to a resource: the actions that list secrets, listKeys and
-// the actions of the type's row. Others are unknown.
+// handleAction serves POSTs to a resource: the validation of a deployment, the actions that list
+// secrets, listKeys and the actions of the type's row. Others are unknown.
 func (s *Simulator) handleAction(q *request) *response {
 	if resp := s.checkParents(q, "action"); resp != nil {
+		return resp
+	}
+	if resp := s.validateDeployment(q); resp != nil {
 		return resp
 	}
 	if resp := s.readByAction(q); resp != nil {

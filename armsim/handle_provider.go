@@ -65,6 +65,9 @@ func (s *Simulator) handleProvider(q *request) *response {
 	if resp := s.graph(q); resp != nil {
 		return resp
 	}
+	if resp := s.validateResources(q); resp != nil {
+		return resp
+	}
 	switch {
 	case t.kind == kindProviderAction && q.r.Method == http.MethodPost && strings.EqualFold(t.action, "register"):
 		if s.registrationState(t.namespace) != "Registered" {

@@ -26,6 +26,7 @@ type operation struct {
 	groupDeletion *groupDeletion // of the deletion of a group
 	moving        []string       // of a move: the groups that are locked
 	details       []any          // of a failure
+	answer        *response      // of a validation: the last answer of its Location
 	async         string         // path and query of the Azure-AsyncOperation URL
 	location      string
 }

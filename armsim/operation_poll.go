@@ -68,6 +68,8 @@ func (s *Simulator) pollLocation(op *operation, q *request) *response {
 		resp.header.Del("Retry-After-Ms")
 		s.setRetryAfter(resp.header, op, op.polls)
 		return resp
+	case op.answer != nil:
+		return op.answer
 	case op.status != "Succeeded":
 		resp := armError(op.spec.ErrorStatus, op.spec.ErrorCode, "%s", op.spec.ErrorMessage)
 		resp.body = object{"error": op.errorBody()}

@@ -34,7 +34,7 @@ func AbsentShapes() []AbsentShape {
 	}
 }
 
-// AnswerRule changes how the provider of some types responds to reads.
+// AnswerRule changes how the provider of some types responds to reads and to a preflight.
 type AnswerRule struct {
 	Type   string      `json:"type"` // glob over the resource type
 	Absent AbsentShape `json:"absent,omitempty"`
@@ -43,6 +43,8 @@ type AnswerRule struct {
 	NoHead bool `json:"noHead,omitempty"`
 	// ListStatus is the status of the type's collection, for example 405; 0 lists.
 	ListStatus int `json:"listStatus,omitempty"`
+	// NoPreflight makes validateResources refuse the type: many providers have no preflight.
+	NoPreflight bool `json:"noPreflight,omitempty"`
 }
 
 // AnswerType adds a rule; the last one that matches counts.

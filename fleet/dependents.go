@@ -31,7 +31,7 @@ const (
 // The last few are described one by one, because a list lags behind and no further wake
 // comes after the last dependent was deleted.
 func (f *Fleet) Dependents(ctx context.Context, id resource.ID) (activities.Dependents, error) {
-	found, err := f.dependents.do(ctx, id)
+	found, err := f.dependents.Do(ctx, id)
 	if err != nil || found.Blocking > maxConfirmed {
 		return found, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/activities/writing"
+	"github.com/armature-io/armature/internal/batching"
 	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/internal/searchattr"
 	"github.com/armature-io/armature/resource"
@@ -75,10 +76,10 @@ type Fleet struct {
 	lists      *pace
 	freezes    freezes
 	budgets    budgets
-	wakes      batcher[activities.Change, woken]
-	dependents batcher[resource.ID, activities.Dependents]
-	targets    batcher[target, woken]
-	awaited    batcher[resource.ID, bool]
+	wakes      batching.Batcher[activities.Change, woken]
+	dependents batching.Batcher[resource.ID, activities.Dependents]
+	targets    batching.Batcher[target, woken]
+	awaited    batching.Batcher[resource.ID, bool]
 }
 
 // maxBatch bounds the calls of one batch: a list query names a key for each of them.
@@ -103,10 +104,10 @@ func New(temporal Temporal, options Options) *Fleet {
 	}
 	f := &Fleet{temporal: temporal, options: options, lists: newPace(options.ListsPerSecond)}
 	f.budgets.turn = make(chan struct{}, 1)
-	f.wakes = batcher[activities.Change, woken]{delay: options.Collect, maxCalls: maxBatch, slot: f.awaitList, run: f.wakeAll}
-	f.awaited = batcher[resource.ID, bool]{delay: options.Collect, maxCalls: maxBatch, slot: f.awaitList, run: f.awaitedOf}
-	f.dependents = batcher[resource.ID, activities.Dependents]{delay: options.Collect, maxCalls: maxBatch, slot: f.awaitList, run: f.dependentsOf}
-	f.targets = batcher[target, woken]{delay: options.Collect, maxCalls: maxBatch, run: f.wakeDeletingAll}
+	f.wakes = batching.Batcher[activities.Change, woken]{Delay: options.Collect, MaxCalls: maxBatch, Slot: f.awaitList, Run: f.wakeAll}
+	f.awaited = batching.Batcher[resource.ID, bool]{Delay: options.Collect, MaxCalls: maxBatch, Slot: f.awaitList, Run: f.awaitedOf}
+	f.dependents = batching.Batcher[resource.ID, activities.Dependents]{Delay: options.Collect, MaxCalls: maxBatch, Slot: f.awaitList, Run: f.dependentsOf}
+	f.targets = batching.Batcher[target, woken]{Delay: options.Collect, MaxCalls: maxBatch, Run: f.wakeDeletingAll}
 	return f
 }
 

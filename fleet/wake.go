@@ -24,7 +24,7 @@ const maxSignals = 16
 // wakes share one list. A workflow that waits for several changed resources gets a signal
 // for each, otherwise it might use a reading from before a change.
 func (f *Fleet) Wake(ctx context.Context, change activities.Change) (int, error) {
-	woken, err := f.wakes.do(ctx, change)
+	woken, err := f.wakes.Do(ctx, change)
 	return woken.count, errors.Join(err, woken.err)
 }
 
@@ -110,7 +110,7 @@ func (f *Fleet) WakeDeleting(ctx context.Context, change activities.Change, need
 	var all errgroup.Group
 	for _, id := range needed {
 		all.Go(func() error {
-			result, err := f.targets.do(ctx, target{id, change})
+			result, err := f.targets.Do(ctx, target{id, change})
 			total.Add(int64(result.count))
 			return errors.Join(err, result.err)
 		})
@@ -156,7 +156,7 @@ func (f *Fleet) wakeDeleting(ctx context.Context, t target) woken {
 
 // Awaited reports whether a workflow waits for a resource. Concurrent calls share one list.
 func (f *Fleet) Awaited(ctx context.Context, id resource.ID) (bool, error) {
-	return f.awaited.do(ctx, id)
+	return f.awaited.Do(ctx, id)
 }
 
 // awaitedOf reports of each resource whether a workflow waits for it.

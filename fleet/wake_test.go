@@ -1,8 +1,6 @@
 package fleet
 
 import (
-	"context"
-	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -280,51 +278,6 @@ func TestWakeDeletingError(t *testing.T) {
 	}
 }
 
-func TestBatcher(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var mu sync.Mutex
-		sizes := map[int]int{}
-		c := batcher[int, string]{delay: time.Second, maxCalls: 3, run: func(_ context.Context, in []int) ([]string, error) {
-			mu.Lock()
-			sizes[len(in)]++
-			mu.Unlock()
-			out := make([]string, len(in))
-			for i, n := range in {
-				out[i] = fmt.Sprint("result ", n)
-			}
-			<-time.After(time.Minute) // in fake time, a slow batch
-			return out, nil
-		}}
-		ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Second, fmt.Errorf("the worker stops"))
-		defer cancel()
-		var all sync.WaitGroup
-		for n := range 4 {
-			all.Go(func() {
-				got, err := c.do(t.Context(), n)
-				if err != nil || got != fmt.Sprint("result ", n) {
-					t.Errorf("call %d got %q, %v; want its own result", n, got, err)
-				}
-			})
-			synctest.Wait()
-		}
-		all.Go(func() {
-			if _, err := c.do(ctx, 4); err == nil || !strings.Contains(err.Error(), "the worker stops") {
-				t.Errorf("the canceled caller got %v, want its own cause", err)
-			}
-		})
-		all.Wait()
-		if diff := cmp.Diff(map[int]int{3: 1, 2: 1}, sizes); diff != "" {
-			t.Errorf("want a batch of three, which is the bound, and one of two, which the canceled call did not cancel; sizes (-want +got):\n%s", diff)
-		}
-		// A call during a running batch is part of the next one.
-		if got, err := c.do(t.Context(), 5); err != nil || got != "result 5" {
-			t.Errorf("a later call got %q, %v", got, err)
-		}
-	})
-}
-
-// TestAwaited checks that questions about several resources are one list.
 func TestAwaited(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -59,6 +59,8 @@ type Set struct {
 	// the project declares.
 	Environment  string
 	Environments []Environment
+	// drafts are the documents of the manifests, by ID.Key().
+	drafts map[string]*draft
 }
 
 // Report is the result of Validate.
@@ -90,7 +92,7 @@ var guid = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{1
 func Load(options Options, paths ...string) (Set, error) {
 	options.Open = false
 	l, ordered := load(options, paths)
-	set := Set{Sources: make(map[string]Source, len(ordered)), Found: l.found}
+	set := Set{Sources: make(map[string]Source, len(ordered)), Found: l.found, drafts: make(map[string]*draft, len(ordered))}
 	ordered = l.keepTargets(&set, ordered)
 	set.Warnings = l.issues.sorted(l.order)
 	switch {
@@ -103,6 +105,7 @@ func Load(options Options, paths ...string) (Set, error) {
 	for _, d := range ordered {
 		set.Resources = append(set.Resources, d.desired)
 		set.Sources[d.desired.ID.Key()] = d.source()
+		set.drafts[d.desired.ID.Key()] = d
 	}
 	return set, nil
 }

@@ -42,12 +42,14 @@ type planOptions struct {
 	// deletes plans a deletion of the selected resources, which the user consents to.
 	deletes bool
 	consent plan.Consent
+	depth   activities.PlanDepth
 }
 
 func (a *app) planCommand() *cobra.Command {
 	var (
-		from project.Flags
-		how  planOptions
+		from      project.Flags
+		how       planOptions
+		preflight bool
 	)
 	c := &cobra.Command{
 		Use:        "plan -f PATH... | --delete NAME|ID...|-l SELECTOR|-f PATH",
@@ -67,6 +69,14 @@ not listed a warning.
 
 For a whole folder, one line names the managed resources of the environment, or with the
 labels of -l, that have no manifest; with --prune the plan shows their deletion.
+
+With --preflight the worker also asks ARM, and ARM the provider, whether they would accept
+each PUT: values, names that are taken, policies, quotas. It sends the complete body and
+writes nothing. What ARM objects to is an error, with the property and the line of the
+manifest. "ARM found nothing" is no proof: ARM checks more when a PUT arrives. The last line
+counts the resources that ARM was asked about, that it was not asked about (each says why:
+for example a value that is not known before another resource exists), and those of a type
+that ARM does not support.
 
 With --delete it shows what ` + "`armature delete`" + ` would do with the same resources and flags:
 what is deleted, falls with others, is kept or refused and why, which data is lost and how
@@ -88,8 +98,13 @@ characters, and counts what it leaves out.
 		Example: "  armature plan -f examples\n  armature plan -f stack --prune -l stack=prod -o json\n  armature plan -f stack --out stack.plan\n  armature plan --delete -l stack=old -o markdown",
 		RunE: func(c *cobra.Command, args []string) error {
 			return withPlanExitCode(func() error {
-				if how.deletes {
+				switch {
+				case how.deletes && preflight:
+					return cli.BadInput("--preflight asks about PUTs, and --delete plans none; omit one")
+				case how.deletes:
 					return a.planDelete(c, args, from, how)
+				case preflight:
+					how.depth = activities.PlanPreflight
 				}
 				switch {
 				case how.consent != plan.Consent{}:
@@ -120,6 +135,7 @@ characters, and counts what it leaves out.
 	cli.AddFormats(c, &how.output, plan.Formats())
 	c.Flags().BoolVar(&how.deletes, "delete", false, "plan the deletion of NAME..., -l or -f")
 	addConsent(c.Flags(), &how.consent)
+	c.Flags().BoolVar(&preflight, "preflight", false, "also ask ARM whether it would accept each PUT, without sending one")
 	c.Flags().StringVar(&how.file, "out", "", "write the plan to a `file`, for apply --plan-file or delete --plan-file")
 	return c
 }
@@ -164,7 +180,7 @@ func (a *app) plan(ctx context.Context, set manifest.Set, how planOptions) error
 	if err != nil {
 		return err
 	}
-	p, err := makePlan(ctx, b, set, how.prune)
+	p, err := makePlan(ctx, b, set, how.prune, how.depth)
 	if err != nil {
 		return err
 	}
@@ -202,8 +218,8 @@ func (a *app) showPlan(p plan.Plan, output cli.Format, verb string) error {
 	return nil
 }
 
-// makePlan plans the manifests, and what a prune would delete.
-func makePlan(ctx context.Context, b *connection, set manifest.Set, pruning project.Prune) (plan.Plan, error) {
+// makePlan plans the manifests to a depth, and what a prune would delete.
+func makePlan(ctx context.Context, b *connection, set manifest.Set, pruning project.Prune, depth activities.PlanDepth) (plan.Plan, error) {
 	stale, _, err := pruning.Stale(ctx, b, set)
 	if err != nil {
 		return plan.Plan{}, err
@@ -214,7 +230,7 @@ func makePlan(ctx context.Context, b *connection, set manifest.Set, pruning proj
 		desired := set.Resources[i]
 		var err error
 		results[i], err = b.Plan(ctx, fmt.Sprintf("%s:%d", run, i+1), activities.PlanResourceInput{
-			Desired: desired, Together: plan.DependenciesIn(desired, set),
+			Desired: desired, Together: plan.DependenciesIn(desired, set), Depth: depth,
 		})
 		return backend.WithName(cli.KindAndName(desired.ID), err)
 	})
@@ -227,6 +243,9 @@ func makePlan(ctx context.Context, b *connection, set manifest.Set, pruning proj
 	p := plan.New(set.Resources, results, stale)
 	p.NameDeletions(ctx, b)
 	p.WarnOfOtherPlaces(ctx, b)
+	if depth == activities.PlanPreflight {
+		p.SetPreflight(set)
+	}
 	return p, nil
 }
 
@@ -289,7 +308,7 @@ func (a *app) applyPlan(ctx context.Context, flags *pflag.FlagSet, path string, 
 
 // countStale plans once more, prints what differs from the file, and counts it.
 func (a *app) countStale(ctx context.Context, b *connection, file plan.File) (int, error) {
-	now, err := makePlan(ctx, b, file.Set(), project.Prune{})
+	now, err := makePlan(ctx, b, file.Set(), project.Prune{}, activities.PlanCompare)
 	if err != nil {
 		return 0, err
 	}

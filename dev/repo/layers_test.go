@@ -18,7 +18,7 @@ const module = "github.com/armature-io/armature"
 // import each other. A package belongs to the longest room that its path begins
 // with, so "activities/lookup" is a room of its own below "activities".
 var layers = [][]string{
-	{"docs", "internal/azuretypes", "internal/keyref", "internal/nearest", "internal/regular", "internal/servertime", "internal/serverversion", "internal/text"},
+	{"docs", "internal/azuretypes", "internal/batching", "internal/keyref", "internal/nearest", "internal/regular", "internal/servertime", "internal/serverversion", "internal/text"},
 	{"internal/tracing"},
 	{"resource"},
 	{"internal/jsontree"},

@@ -77,7 +77,7 @@ func (c Change) details(wide bool) []detail {
 	for _, warning := range c.Warnings {
 		lines = append(lines, detail{remark: "warning: " + cli.OneLine(warning)})
 	}
-	return lines
+	return append(lines, c.preflightDetails()...)
 }
 
 // differenceDetails returns the lines of a difference: of two JSON texts, the members that

@@ -50,6 +50,9 @@ func (p Plan) Markdown() string {
 	}
 	slices.SortStableFunc(sections, func(a, b section) int { return slices.Index(urgency, a.action) - slices.Index(urgency, b.action) })
 	head := MarkdownMarker + "\n**" + p.summary() + "**\n"
+	if p.Preflight != nil {
+		head += "\n" + p.Preflight.text() + "\n"
+	}
 	if orphans := p.orphansText(codeSpan); orphans != "" {
 		head += "\n" + orphans + "\n"
 	}

@@ -19,6 +19,8 @@ type Change struct {
 	ID   resource.ID `json:"id"`
 	Name string      `json:"name"`
 	activities.PlanResourceResult
+	// Issues are ARM's objections, with their places in the manifests.
+	Issues []manifest.Issue `json:"issues,omitempty"`
 	// policy is the policy of a resource that a prune deletes, and deletion is set for one.
 	policy   resource.Policy
 	deletion bool
@@ -34,6 +36,8 @@ type Plan struct {
 	// Orphans are the managed resources of the environment or of the labels without a
 	// manifest, which no prune deletes.
 	Orphans []resource.ID `json:"withoutManifest,omitempty"`
+	// Preflight is set if ARM was asked about the PUTs.
+	Preflight *Preflight `json:"preflight,omitempty"`
 	// orphansOf is what the orphans belong to, in a sentence.
 	orphansOf string
 	// title begins the summary for people.

@@ -58,6 +58,9 @@ func (p Plan) Text(wide bool, ink cli.Ink) string {
 		b.WriteString("\n")
 	}
 	b.WriteString(p.summary() + "\n")
+	if p.Preflight != nil {
+		b.WriteString(p.Preflight.text() + "\n")
+	}
 	if orphans := p.orphansText(cli.OneLine); orphans != "" {
 		b.WriteString(orphans + "\n")
 	}
