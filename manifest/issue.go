@@ -18,27 +18,27 @@ const (
 	SeverityWarning Severity = "warning"
 )
 
-// Issue is one finding in a manifest.
+// Issue is one finding in a manifest. Its JSON names do not change.
 type Issue struct {
 	// File is the path as given or found, "-" for stdin, "" for an issue of
 	// Options.
-	File string
+	File string `json:"file,omitempty"`
 	// Line counts from 1; 0 if there is none.
-	Line int
+	Line int `json:"line,omitempty"`
 	// Column counts characters from 1; 0 if there is none.
-	Column int
-	// Path is the path in the document, for example reconcile.interval.
-	Path string
-	// Message states what was found and what is allowed. It never contains the
-	// value of a property with a secret name.
-	Message  string
-	Severity Severity
+	Column   int      `json:"column,omitempty"`
+	Severity Severity `json:"severity"`
 	// Rule names what the issue is about: InvalidManifest, or a rule of the
 	// published types.
-	Rule types.Rule
+	Rule types.Rule `json:"rule"`
+	// Path is the path in the document, for example reconcile.interval.
+	Path string `json:"path,omitempty"`
+	// Message states what was found and what is allowed. It never contains the
+	// value of a property with a secret name.
+	Message string `json:"message"`
 	// Suggestion is the name or value that was probably meant, "" if there is none.
 	// Message contains it.
-	Suggestion string
+	Suggestion string `json:"suggestion,omitempty"`
 }
 
 // InvalidManifest is the rule of every issue that needs no published types.
@@ -48,22 +48,29 @@ const InvalidManifest types.Rule = "invalid-manifest"
 // without characters that act on a terminal: names that contain some are quoted, and
 // messages have escapes. A warning has the word before the path.
 func (f Issue) String() string {
-	var b strings.Builder
-	if f.File != "" {
-		b.WriteString(text.Name(f.File))
-		if f.Line > 0 {
-			fmt.Fprintf(&b, ":%d", f.Line)
-			if f.Column > 0 {
-				fmt.Fprintf(&b, ":%d", f.Column)
-			}
-		}
-		b.WriteString(": ")
-	}
+	line := f.Text()
 	if f.Severity == SeverityWarning {
-		b.WriteString("warning: ")
+		line = "warning: " + line
 	}
-	b.WriteString(f.Text())
-	return b.String()
+	if place := f.Place(); place != "" {
+		line = place + ": " + line
+	}
+	return line
+}
+
+// Place returns "file:line:column" as String does, "" for an issue of Options.
+func (f Issue) Place() string {
+	place := ""
+	if f.File != "" {
+		place = text.Name(f.File)
+		for _, n := range []int{f.Line, f.Column} {
+			if n == 0 {
+				break
+			}
+			place += fmt.Sprintf(":%d", n)
+		}
+	}
+	return place
 }
 
 // Text returns "path: message" as String does.

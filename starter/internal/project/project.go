@@ -264,8 +264,18 @@ func refusal(err error) error {
 		}
 		lines = append(lines, LowerHelp)
 	}
-	return cli.BadInput("invalid manifests, nothing was started (%s):\n  %s", cli.Count(len(faults), "issue"), strings.Join(lines, "\n  "))
+	text := fmt.Sprintf("invalid manifests, nothing was started (%s):\n  %s", cli.Count(len(faults), "issue"), strings.Join(lines, "\n  "))
+	return &cli.ExitError{Code: cli.ExitBadInput, Err: refused{issues, text}}
 }
+
+// refused is the error of manifests with faults, in words for the user.
+type refused struct {
+	issues manifest.Issues
+	text   string
+}
+
+func (r refused) Error() string { return r.text }
+func (r refused) Unwrap() error { return r.issues }
 
 // HasTypeFault reports whether --validation could lower one of the faults.
 func HasTypeFault(faults manifest.Issues) bool {

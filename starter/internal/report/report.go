@@ -86,30 +86,15 @@ func (r Report) Write(w io.Writer, format Format) error {
 	return nil
 }
 
-// jsonIssue is one issue of the JSON format. Line and column count from 1.
-type jsonIssue struct {
-	File       string `json:"file,omitempty"`
-	Line       int    `json:"line,omitempty"`
-	Column     int    `json:"column,omitempty"`
-	Severity   string `json:"severity"`
-	Rule       string `json:"rule"`
-	Path       string `json:"path,omitempty"`
-	Message    string `json:"message"`
-	Suggestion string `json:"suggestion,omitempty"`
-}
-
 func (r Report) writeJSON(w io.Writer) error {
 	document := struct {
-		Manifests int         `json:"manifests"`
-		Faults    int         `json:"faults"`
-		Warnings  int         `json:"warnings"`
-		Issues    []jsonIssue `json:"issues"`
-	}{r.Manifests, len(r.Issues.Of(manifest.SeverityFault)), len(r.Issues.Of(manifest.SeverityWarning)), []jsonIssue{}}
-	for _, i := range r.Issues {
-		document.Issues = append(document.Issues, jsonIssue{
-			File: i.File, Line: i.Line, Column: i.Column, Severity: string(i.Severity), Rule: string(i.Rule),
-			Path: i.Path, Message: i.Message, Suggestion: i.Suggestion,
-		})
+		Manifests int             `json:"manifests"`
+		Faults    int             `json:"faults"`
+		Warnings  int             `json:"warnings"`
+		Issues    manifest.Issues `json:"issues"`
+	}{r.Manifests, len(r.Issues.Of(manifest.SeverityFault)), len(r.Issues.Of(manifest.SeverityWarning)), r.Issues}
+	if r.Issues == nil {
+		document.Issues = manifest.Issues{}
 	}
 	return writeIndented(w, document)
 }

@@ -227,7 +227,7 @@ func TestFormatsAreNotInjected(t *testing.T) {
 	if err := xml.Unmarshal([]byte(written(t, r, JUnit)), &suites); err != nil || len(suites.Suite.Cases) != 1 {
 		t.Errorf("JUnit has %d cases: %v", len(suites.Suite.Cases), err)
 	}
-	var document struct{ Issues []jsonIssue }
+	var document struct{ Issues manifest.Issues }
 	if err := json.Unmarshal([]byte(written(t, r, JSON)), &document); err != nil || len(document.Issues) != 1 || document.Issues[0].Path != attack {
 		t.Errorf("JSON has %v: %v", document.Issues, err)
 	}
