@@ -12,7 +12,10 @@ type Recreation struct {
 	Loss Loss `yaml:"loss"`
 	// Restore completes "to bring it back, ..."; "" if Azure has no way.
 	Restore string `yaml:"restore"`
-	Source  Source `yaml:"source"`
+	// Within is how long Azure keeps deleted ones, for example "14 days"; "" if that is not
+	// known or depends on the resource.
+	Within string `yaml:"within"`
+	Source Source `yaml:"source"`
 }
 
 // Loss is the reason that a type is not recreated by itself: one of the constants, or a text
