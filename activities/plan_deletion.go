@@ -51,8 +51,12 @@ type PlanDeletionResult struct {
 	// Dependents are the managed resources that need it, and More is set if there are others.
 	Dependents []Dependent `json:"dependents,omitempty"`
 	More       bool        `json:"more,omitempty"`
-	// Restore is how Azure can restore the data after the deletion, "" if that is not known.
+	// Restore is how Azure can restore the data after the deletion, and Within how long it
+	// keeps it; both are "" if that is not known.
 	Restore string `json:"restore,omitempty"`
+	Within  string `json:"within,omitempty"`
+	// Settings are those of the manifest about its deletion.
+	Settings resource.Deletion `json:"settings,omitzero"`
 	// Lock is the spec of a management lock, with which it is put back.
 	Lock *resource.Desired `json:"lock,omitempty"`
 	// Unknown are the questions without an answer, each with the reason.
@@ -120,7 +124,8 @@ func (p *deletionPlan) ask(ctx context.Context, desired *resource.Desired) {
 	if strings.EqualFold(id.Type(), resource.TypeLock) {
 		p.result.Lock = desired
 	}
-	p.result.Restore = p.Registry.Facts(id.Type()).Recreation.Restore
+	recreation := p.Registry.Facts(id.Type()).Recreation
+	p.result.Restore, p.result.Within, p.result.Settings = restoreText(recreation, id), recreation.Within, desired.Deletion
 	if p.askExistence(ctx); !p.result.Exists {
 		return
 	}

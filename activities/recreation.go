@@ -73,10 +73,18 @@ func disappearedText(desired resource.Desired, recreation extensions.Recreation)
 		text += fmt.Sprintf(", because it %s (recreate: never is the default of %s)", recreation.Loss, desired.ID.Type())
 	}
 	if recreation.Restore != "" {
-		restore := strings.NewReplacer("VAULT", desired.Owner.Name(), "NAME", desired.ID.Name()).Replace(recreation.Restore)
+		restore := restoreText(recreation, desired.ID)
+		if recreation.Within != "" {
+			restore += " within " + recreation.Within
+		}
 		text += fmt.Sprintf(". To bring it back, %s, then run armature reconcile %s", restore, name)
 	}
 	return text + fmt.Sprintf(". To accept the loss, run armature reconcile --recreate %s for a new one, or armature forget %s to stop managing it", name, name)
+}
+
+// restoreText returns how Azure restores a resource, with its names.
+func restoreText(recreation extensions.Recreation, id resource.ID) string {
+	return strings.NewReplacer("VAULT", id.Owner().Name(), "NAME", id.Name()).Replace(recreation.Restore)
 }
 
 // disappearedSinceRead is the verdict of a PUT that would recreate a resource which

@@ -1,6 +1,7 @@
 package starter
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -28,6 +29,9 @@ type applyOptions struct {
 	stdout io.Writer
 	// skipped are what a plan file has and the apply leaves out.
 	skipped []resource.Desired
+	// kept is the error at the end if a prune kept going although Azure or a policy keeps
+	// resources.
+	kept error
 }
 
 func (a *app) applyCommand() *cobra.Command {
@@ -110,7 +114,7 @@ func (a *app) apply(ctx context.Context, set manifest.Set, how applyOptions) err
 	if err != nil {
 		return err
 	}
-	stale, err := a.findStale(ctx, b, &how.prune, set)
+	stale, err := a.findStale(ctx, b, &how, set)
 	if err != nil {
 		return err
 	}
@@ -132,7 +136,7 @@ func (a *app) divertProgress(how *applyOptions) {
 // the document of an output for programs.
 func (a *app) start(ctx context.Context, b *connection, resources []resource.Desired, stale []backend.Record, how applyOptions) error {
 	document := newApplyDocument(resources, stale)
-	err := a.send(ctx, b, resources, stale, how, document)
+	err := cmp.Or(a.send(ctx, b, resources, stale, how, document), how.kept)
 	if !how.output.IsMachine() {
 		return err
 	}
@@ -171,7 +175,7 @@ func (a *app) send(ctx context.Context, b *connection, resources []resource.Desi
 	if err != nil {
 		return how.prune.Skipped(stale, err)
 	}
-	if err := a.prune(ctx, b, stale, resources, how.prune.Selector, document); err != nil || !how.wait.on {
+	if err := a.prune(ctx, b, stale, resources, how.prune, document); err != nil || !how.wait.on {
 		return err
 	}
 	if len(expected) > 0 {

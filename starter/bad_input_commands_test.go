@@ -87,8 +87,8 @@ func badPlanFiles() map[string]badInput {
 		"plan file missing":    line("a typo in the path", "apply", "--plan-file", "DIR/p.plan"),
 		"plan file empty":      plan("the disk was full", ""),
 		"plan file a manifest": plan("-f is the right flag", badAccount+"body: {}\n"),
-		"plan file newer":      plan("another armature wrote it", `{"format": 9, "created": "2026-11-21T12:00:00Z", "by": "ana", "resources": [], "sum": ""}`),
-		"plan file edited":     plan("an edited plan was never shown", `{"format": 1, "created": "2026-11-21T12:00:00Z", "by": "ana", "resources": [], "sum": "00"}`),
+		"plan file newer":      plan("another armature wrote it", `{"format": 9, "created": "2026-11-21T12:00:00Z", "by": "ana", "resources": [], "digest": ""}`),
+		"plan file edited":     plan("an edited plan was never shown", `{"format": 1, "created": "2026-11-21T12:00:00Z", "by": "ana", "resources": [], "digest": "00"}`),
 		"plan file and -f":     line("the plan contains what is applied", "apply", "--plan-file", "DIR/p.plan", "-f", "DIR"),
 		"plan file and --once": line("the plan contains the options", "apply", "--plan-file", "DIR/p.plan", "--once"),
 	}

@@ -20,8 +20,6 @@ import (
 // deleteOptions are the flags of a deletion.
 type deleteOptions struct {
 	consent plan.Consent
-	// keepGoing deletes what is not refused.
-	keepGoing bool
 	// abort takes deletions back.
 	abort bool
 	yes   bool
@@ -37,6 +35,7 @@ func (how deleteOptions) input() workflows.DeleteInput {
 func addConsent(flags *pflag.FlagSet, to *plan.Consent) {
 	flags.BoolVar(&to.Cascade, "cascade", false, "also delete everything in the resource, managed or not")
 	flags.BoolVar(&to.EndScope, "end-scope", false, "allow to delete the alias of a subscription, which cancels the subscription, and management groups")
+	flags.BoolVar(&to.KeepGoing, "keep-going", false, "delete the rest if a resource may not be deleted")
 	flags.BoolVar(&to.WithData, "with-data", false, "also delete data that ARM does not list: rows, blobs, messages, images")
 }
 
@@ -116,7 +115,6 @@ dependents differ by now.
 	from.Add(c)
 	a.addSelection(c, &targets, "every managed resource")
 	addConsent(c.Flags(), &how.consent)
-	c.Flags().BoolVar(&how.keepGoing, "keep-going", false, "delete the rest if a resource may not be deleted")
 	c.Flags().StringVar(&planFile, "plan-file", "", "delete exactly the resources of the plan in this `file` (armature plan --delete --out)")
 	c.Flags().BoolVar(&how.abort, "abort", false, "take back deletions for which no DELETE was sent")
 	c.Flags().BoolVarP(&how.yes, "yes", "y", false, "do not ask")
@@ -138,15 +136,16 @@ func checkPlanFile(flags *pflag.FlagSet, args []string) error {
 }
 
 func (a *app) deleteNamed(ctx context.Context, s backend.Selection, how deleteOptions) error {
-	var p plan.DeletionPlan
+	var p plan.Plan
 	var with accompanied
 	err := a.sendSelected(ctx, request{
 		targets: s, ends: true, goal: wait.Deleted, wait: how.wait,
 		confirm: func(ctx context.Context, b *connection, records []backend.Record) (sent []backend.Record, err error) {
-			if p, err = planDeletion(ctx, b, records, nil, how.consent, nil); err != nil {
+			d := deletion{records: records, consent: how.consent}
+			if p, err = d.plan(ctx, b); err != nil {
 				return nil, err
 			}
-			if sent, err = a.agree(p, records, how, s); err == nil {
+			if sent, err = a.agree(p, d, how, s); err == nil {
 				with, err = a.accompany(ctx, b, p)
 			}
 			return sent, err
@@ -165,18 +164,18 @@ func (a *app) deleteManifests(ctx context.Context, resources []resource.Desired,
 		return err
 	}
 	slices.Reverse(resources)
-	records, specs := recordsOf(resources), specsOf(resources)
-	p, err := planDeletion(ctx, b, records, specs, how.consent, nil)
+	d := deletion{records: recordsOf(resources), specs: specsOf(resources), consent: how.consent}
+	p, err := d.plan(ctx, b)
 	if err != nil {
 		return err
 	}
-	return a.deleteAgreed(ctx, b, p, records, specs, how, backend.Selection{})
+	return a.deleteAgreed(ctx, b, p, d, how, backend.Selection{})
 }
 
 // deleteAgreed deletes the resources of a plan, dependents first. The workflows keep that
 // order too, but a resource that is not managed yet would look unmanaged to its owner.
-func (a *app) deleteAgreed(ctx context.Context, b *connection, p plan.DeletionPlan, records []backend.Record, specs map[string]*resource.Desired, how deleteOptions, s backend.Selection) error {
-	records, err := a.agree(p, records, how, s)
+func (a *app) deleteAgreed(ctx context.Context, b *connection, p plan.Plan, d deletion, how deleteOptions, s backend.Selection) error {
+	records, err := a.agree(p, d, how, s)
 	if err != nil {
 		return err
 	}
@@ -186,7 +185,7 @@ func (a *app) deleteAgreed(ctx context.Context, b *connection, p plan.DeletionPl
 	}
 	err = a.sendWaves(ctx, records, project.DeletionOrder(records), backend.MaxParallel, func(ctx context.Context, i int) (string, error) {
 		input := with.request(records[i].ID, how.input())
-		if spec := specs[records[i].ID.Key()]; spec != nil {
+		if spec := d.specs[records[i].ID.Key()]; spec != nil {
 			input.Desired, input.APIVersion = spec, spec.APIVersion
 		}
 		return a.sendDelete(ctx, b, records[i], input, "")
@@ -227,7 +226,7 @@ func (a *app) sendDelete(ctx context.Context, b *connection, r backend.Record, i
 
 // confirmDelete asks before a deletion. A query needs --yes without a terminal,
 // because it may choose more resources than the user expects.
-func (a *app) confirmDelete(p plan.DeletionPlan, records []backend.Record, how deleteOptions, s backend.Selection) error {
+func (a *app) confirmDelete(p plan.Plan, records []backend.Record, how deleteOptions, s backend.Selection) error {
 	what := cli.Count(len(records), "resource")
 	q := question{
 		text: "Delete " + what + " in Azure?", yes: how.yes, required: s.IsQuery(),
@@ -242,7 +241,7 @@ func (a *app) confirmDelete(p plan.DeletionPlan, records []backend.Record, how d
 		q.text = "Delete " + what + " in Azure with all data?"
 	}
 	if !p.Refused() {
-		q.lines = strings.Split(strings.TrimSpace(p.Text(false)), "\n")
+		q.lines = strings.Split(strings.TrimSpace(p.Text(false, a.painter().Ink)), "\n")
 	}
 	return a.ask(q)
 }

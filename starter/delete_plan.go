@@ -7,66 +7,82 @@ import (
 	"slices"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/plan"
+	"github.com/armature-io/armature/starter/internal/project"
 	"github.com/armature-io/armature/workflows"
 )
 
-// planDeletion asks workers what the deletion of records depends on, and judges it. specs are
-// the manifests of records that a deletion by manifest names, and applied those that are
-// applied before the deletion, by their keys.
-func planDeletion(
-	ctx context.Context, b *connection, records []backend.Record, specs map[string]*resource.Desired, consent plan.Consent, applied map[string]*resource.Desired,
-) (plan.DeletionPlan, error) {
+// deletion is what a user wants to delete.
+type deletion struct {
+	records []backend.Record
+	consent plan.Consent
+	// specs are the manifests of a deletion by manifest, and applied those that are applied
+	// before the deletion, by their keys.
+	specs, applied map[string]*resource.Desired
+}
+
+// plan plans the deletion.
+func (d deletion) plan(ctx context.Context, b *connection) (plan.Plan, error) {
+	deletables, err := d.ask(ctx, b)
+	return plan.New(nil, nil, deletables, d.consent), err
+}
+
+// ask asks workers what the deletion depends on: of the records, dependents first, and of what
+// a cascade adds. A dependent does not count if its applied manifest no longer needs the
+// resource.
+func (d deletion) ask(ctx context.Context, b *connection) ([]plan.Deletable, error) {
 	run := backend.NewRunID(workflows.PlanIDPrefix)
-	var all []plan.Deletable
-	batch := make([]plan.Deletable, len(records))
+	var all, batch []plan.Deletable
 	queues := map[string]string{}
-	for i, r := range records {
-		batch[i].ID, queues[r.ID.Key()] = r.ID, r.TaskQueue
+	for _, i := range slices.Concat(project.DeletionOrder(d.records)...) {
+		r := d.records[i]
+		batch = append(batch, plan.Deletable{ID: r.ID, Desired: d.specs[r.ID.Key()]})
+		queues[r.ID.Key()] = r.TaskQueue
 	}
 	for len(batch) > 0 {
 		first := len(all)
 		err := backend.ForEach(ctx, len(batch), maxParallelDryRuns, func(ctx context.Context, i int) error {
 			id := batch[i].ID
-			in := activities.PlanDeletionInput{ID: id, Desired: specs[id.Key()], EndScope: consent.EndScope}
+			in := activities.PlanDeletionInput{ID: id, Desired: batch[i].Desired, EndScope: d.consent.EndScope}
 			var err error
 			batch[i].Facts, err = b.PlanDeletion(ctx, fmt.Sprintf("%s:%d", run, first+i+1), queues[id.Key()], in)
-			batch[i].Facts.Dependents = slices.DeleteFunc(batch[i].Facts.Dependents, func(d activities.Dependent) bool {
-				spec := applied[d.ID.Key()]
-				return spec != nil && !activities.Contains(id, d.ID) && !slices.ContainsFunc(spec.Needs(), id.Equal)
+			batch[i].Facts.Dependents = slices.DeleteFunc(batch[i].Facts.Dependents, func(dependent activities.Dependent) bool {
+				spec := d.applied[dependent.ID.Key()]
+				return spec != nil && !activities.Contains(id, dependent.ID) && !slices.ContainsFunc(spec.Needs(), id.Equal)
 			})
 			return backend.WithName(cli.KindAndName(id), err)
 		})
 		if errors.Is(err, backend.ErrInterrupted) {
-			return plan.DeletionPlan{}, cli.Failed("interrupted; nothing was deleted")
+			return nil, cli.Failed("interrupted; nothing was deleted")
 		}
 		if err != nil {
-			return plan.DeletionPlan{}, err
+			return nil, err
 		}
 		all = append(all, batch...)
-		batch = plan.Added(all, consent)
+		batch = plan.Added(all, d.consent)
 	}
-	return plan.NewDeletion(all, consent), nil
+	return all, nil
+}
+
+// sent returns the records of those whose deletion is to be requested.
+func (d deletion) sent(p plan.Plan) []backend.Record {
+	return slices.DeleteFunc(slices.Clone(d.records), func(r backend.Record) bool { return !p.Row(r.ID).Sends() })
 }
 
 // agree shows what a deletion does, and returns the records of those whose deletion is to be
 // requested. It refuses all if one may not be deleted, unless the user wants to keep going.
-func (a *app) agree(p plan.DeletionPlan, records []backend.Record, how deleteOptions, s backend.Selection) ([]backend.Record, error) {
+func (a *app) agree(p plan.Plan, d deletion, how deleteOptions, s backend.Selection) ([]backend.Record, error) {
 	if p.Refused() {
-		a.printf("%s", p.Text(false))
-		if !how.keepGoing {
-			return nil, cli.Failed("nothing was deleted: %s refused (see above); --keep-going deletes the rest", cli.CountAre(p.Summary[plan.ResultRefused], "resource"))
+		a.printf("%s", p.Text(false, a.painter().Ink))
+		if !d.consent.KeepGoing {
+			return nil, cli.Failed("nothing was deleted: %s refused (see above); --keep-going deletes the rest", cli.CountAre(p.Summary[plan.ActionRefused], "resource"))
 		}
 	}
-	var sent []backend.Record
-	for i, row := range p.Resources[:len(records)] {
-		if row.Sends() {
-			sent = append(sent, records[i])
-		}
-	}
+	sent := d.sent(p)
 	if len(sent) == 0 {
 		return nil, cli.Failed("nothing was deleted: every resource is refused or kept (see above)")
 	}
@@ -81,7 +97,7 @@ type accompanied struct {
 }
 
 // accompany starts that workflow.
-func (a *app) accompany(ctx context.Context, b *connection, p plan.DeletionPlan) (accompanied, error) {
+func (a *app) accompany(ctx context.Context, b *connection, p plan.Plan) (accompanied, error) {
 	stack := p.Stack(a.by)
 	if len(stack.Resources) == 0 {
 		return accompanied{}, nil
@@ -100,52 +116,38 @@ func (w accompanied) request(id resource.ID, in workflows.DeleteInput) workflows
 }
 
 // keptError is the error of a deletion that kept going.
-func keptError(p plan.DeletionPlan) error {
+func keptError(p plan.Plan) error {
 	if !p.Refused() {
 		return nil
 	}
-	return cli.Failed("%s refused and %d kept because of that (see above)", cli.CountAre(p.Summary[plan.ResultRefused], "resource"), p.Kept())
+	return cli.Failed("%s refused and %d kept because of that (see above)", cli.CountAre(p.Summary[plan.ActionRefused], "resource"), p.Kept())
 }
 
 // planDeletions is `plan --delete`.
-func (a *app) planDeletions(ctx context.Context, s backend.Selection, resources []resource.Desired, how planOptions) error {
+func (a *app) planDeletions(ctx context.Context, s backend.Selection, set manifest.Set, how planOptions) error {
 	b, err := a.connection(ctx)
 	if err != nil {
 		return err
 	}
-	records, specs := recordsOf(resources), specsOf(resources)
-	if len(resources) == 0 {
-		if records, err = backend.Targets(ctx, b, s); err == nil {
-			err = checkManaged(records, request{ends: true})
+	d := deletion{records: recordsOf(set.Resources), specs: specsOf(set.Resources), consent: how.consent}
+	if len(set.Resources) == 0 {
+		if d.records, err = backend.Targets(ctx, b, s); err == nil {
+			err = checkManaged(d.records, request{ends: true})
 		}
-		if err == nil && len(records) == 0 {
+		if err == nil && len(d.records) == 0 {
 			err = s.NoMatch()
 		}
-		records = slices.DeleteFunc(records, func(r backend.Record) bool { return !r.Running })
+		d.records = slices.DeleteFunc(d.records, func(r backend.Record) bool { return !r.Running })
 	}
 	if err != nil {
 		return err
 	}
-	p, err := planDeletion(ctx, b, records, specs, how.consent, nil)
+	p, err := d.plan(ctx, b)
 	if err != nil {
 		return err
 	}
-	if err := p.Show(a.out, how.output); err != nil {
-		return err
-	}
-	if p.Refused() {
-		if how.file != "" {
-			a.note("%s was not written: a refused deletion cannot be done", how.file)
-		}
-		return cli.Failed("%s refused, see above", cli.CountAre(p.Summary[plan.ResultRefused], "resource"))
-	}
-	if how.file != "" {
-		if err := p.Write(how.file, specs, a.by, a.now()); err != nil {
-			return err
-		}
-		a.note("the plan is in %s; `armature delete --plan-file %s` deletes exactly these resources unless something changes first", how.file, how.file)
-	}
-	return errChanges
+	p.Findings = set.Warnings
+	return a.savePlan(p, how, "delete")
 }
 
 // specsOf returns manifests by their keys.
@@ -157,36 +159,46 @@ func specsOf(resources []resource.Desired) map[string]*resource.Desired {
 	return specs
 }
 
+// plannedDeletion returns what a plan file deletes, with the records of now.
+func plannedDeletion(ctx context.Context, b *connection, file plan.File) (deletion, error) {
+	ids, manifests := file.Selected()
+	d := deletion{records: make([]backend.Record, len(ids)), specs: specsOf(manifests), consent: file.Consent}
+	for i, id := range ids {
+		d.records[i] = backend.RecordOf(id)
+		if r, err := b.Record(ctx, id.WorkflowID()); err == nil {
+			d.records[i] = r
+		} else if !errors.Is(err, backend.ErrNotManaged) {
+			return deletion{}, backend.WithName(cli.KindAndName(id), err)
+		}
+	}
+	return d, nil
+}
+
 // deletePlanned deletes exactly the resources of a plan file, or nothing if something that the
 // plan shows differs by now.
 func (a *app) deletePlanned(ctx context.Context, path string, how deleteOptions) error {
-	file, err := plan.ReadDeletion(path)
+	file, err := plan.ReadFile(path)
 	if err != nil {
 		return err
+	}
+	if len(file.Set().Resources) > 0 {
+		return cli.BadInput("%s is the plan of an apply; run `armature apply --plan-file %s`", path, path)
 	}
 	b, err := a.connection(ctx)
 	if err != nil {
 		return err
 	}
-	how.consent = file.Consent
-	records := make([]backend.Record, len(file.Selected))
-	for i, id := range file.Selected {
-		records[i] = backend.RecordOf(id)
-		if r, err := b.Record(ctx, id.WorkflowID()); err == nil {
-			records[i] = r
-		} else if !errors.Is(err, backend.ErrNotManaged) {
-			return backend.WithName(cli.KindAndName(id), err)
-		}
-	}
-	now, err := planDeletion(ctx, b, records, file.Specs(), file.Consent, nil)
+	d, err := plannedDeletion(ctx, b, file)
 	if err != nil {
 		return err
 	}
-	if changes := file.Changes(now); len(changes) > 0 {
-		for _, change := range changes {
-			a.note("%s", change)
-		}
-		return cli.Failed("the plan of %s by %s is stale (see above); nothing was deleted, plan again", file.Created.Format("2006-01-02T15:04:05Z"), cli.OneLine(file.By))
+	now, err := d.plan(ctx, b)
+	if err != nil {
+		return err
 	}
-	return a.deleteAgreed(ctx, b, now, records, file.Specs(), how, backend.Selection{})
+	if err := a.checkStale(file, now, "nothing was deleted"); err != nil {
+		return err
+	}
+	how.consent = d.consent
+	return a.deleteAgreed(ctx, b, now, d, how, backend.Selection{})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/internal/regular"
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
@@ -37,9 +38,12 @@ type planOptions struct {
 	prune  project.Prune
 	output cli.Format
 	file   string
+	// page is the file of the plan as HTML.
+	page string
 	// whole is set if the manifests are whole folders.
 	whole bool
-	// deletes plans a deletion of the selected resources, which the user consents to.
+	// deletes plans a deletion of the selected resources. consent is what the user allows in
+	// it, or in a prune.
 	deletes bool
 	consent plan.Consent
 	depth   activities.PlanDepth
@@ -68,7 +72,8 @@ location that the subscription does not offer is an error, an api-version that i
 not listed a warning.
 
 For a whole folder, one line names the managed resources of the environment, or with the
-labels of -l, that have no manifest; with --prune the plan shows their deletion.
+labels of -l, that have no manifest; with --prune the plan shows their deletion, and
+refuses what apply --prune refuses; with --keep-going it plans the rest.
 
 With --preflight the worker also asks ARM, and ARM the provider, whether they would accept
 each PUT: values, names that are taken, policies, quotas. It sends the complete body and
@@ -88,11 +93,15 @@ labels, ignored paths, api-version and the others of the manifest. Where nothing
 changes, the action is configure: an apply then writes nothing to Azure by itself.
 
 table omits resources that are in sync; wide lists them too, and the bodies of resources
-to create. json and yaml are {resources, summary}: of each resource id, name, action
-(create, update, configure, none, delete, blocked or error), message, warnings,
-settings, differences and what the PUT removes; of the summary the number of resources
-for each action. markdown is for a comment on a pull request: it is shorter than 65,000
-characters, and counts what it leaves out.
+to create. json and yaml are {verdict, summary, findings, resources, digest}: the verdict is
+no changes, changes, refused, failed or no plan; a finding of the manifests has file, line,
+severity, rule, path and message; a resource has id, name, action (create, update,
+configure, none, blocked, error; delete, falls, kept, refused, absent), message, warnings,
+settings, differences and what the PUT removes, or loss, refusals and facts of its
+deletion. markdown is for a comment on a pull request: it is shorter than 65,000 characters,
+and counts what it leaves out. html is one page without script; --page FILE writes it
+beside another output. All but table and wide also report manifests with faults, for which
+there is no plan. The digest is that of the plan file.
 
 ` + planExitHelp,
 		Example: "  armature plan -f examples\n  armature plan -f stack --prune -l stack=prod -o json\n  armature plan -f stack --out stack.plan\n  armature plan --delete -l stack=old -o markdown",
@@ -107,8 +116,8 @@ characters, and counts what it leaves out.
 					how.depth = activities.PlanPreflight
 				}
 				switch {
-				case how.consent != plan.Consent{}:
-					return cli.BadInput("--cascade, --with-data and --end-scope allow a deletion; add --delete")
+				case how.consent != plan.Consent{KeepGoing: how.consent.KeepGoing && how.prune.On}:
+					return cli.BadInput("--cascade, --with-data, --end-scope and --keep-going allow a deletion; add --delete")
 				case len(args) > 0:
 					return cli.BadInput("plan takes no arguments without --delete, found %q; pass manifests with -f PATH; see `%s --help`", args[0], c.CommandPath())
 				case len(from.Files) == 0:
@@ -118,6 +127,9 @@ characters, and counts what it leaves out.
 					return err
 				}
 				set, err := from.LoadValid(c.Context(), a.loader())
+				if issues, invalid := errors.AsType[manifest.Issues](err); invalid {
+					return cmp.Or(a.showNoPlan(issues, how), err)
+				}
 				if err != nil {
 					return err
 				}
@@ -136,6 +148,7 @@ characters, and counts what it leaves out.
 	c.Flags().BoolVar(&how.deletes, "delete", false, "plan the deletion of NAME..., -l or -f")
 	addConsent(c.Flags(), &how.consent)
 	c.Flags().BoolVar(&preflight, "preflight", false, "also ask ARM whether it would accept each PUT, without sending one")
+	c.Flags().StringVar(&how.page, "page", "", "also write the plan as one HTML page to a `file`")
 	c.Flags().StringVar(&how.file, "out", "", "write the plan to a `file`, for apply --plan-file or delete --plan-file")
 	return c
 }
@@ -152,13 +165,13 @@ func (a *app) planDelete(c *cobra.Command, args []string, from project.Flags, ho
 		if err := cmp.Or(from.Check(), checkTargets(s)); err != nil {
 			return err
 		}
-		return a.planDeletions(c.Context(), s, nil, how)
+		return a.planDeletions(c.Context(), s, manifest.Set{}, how)
 	}
 	set, err := from.Load(c.Context(), a.loader())
 	if err != nil {
 		return err
 	}
-	return a.planDeletions(c.Context(), s, set.Resources, how)
+	return a.planDeletions(c.Context(), s, set, how)
 }
 
 // errChanges ends a plan with changes. It prints nothing.
@@ -180,10 +193,15 @@ func (a *app) plan(ctx context.Context, set manifest.Set, how planOptions) error
 	if err != nil {
 		return err
 	}
-	p, err := makePlan(ctx, b, set, how.prune, how.depth)
+	stale, _, err := how.prune.Stale(ctx, b, set)
 	if err != nil {
 		return err
 	}
+	p, err := makePlan(ctx, b, set, deletion{records: stale, consent: how.consent}, how.depth)
+	if err != nil {
+		return err
+	}
+	p.Findings = set.Warnings
 	if how.whole {
 		orphans, of, err := how.prune.Orphans(ctx, b, set)
 		if err != nil {
@@ -191,17 +209,52 @@ func (a *app) plan(ctx context.Context, set manifest.Set, how planOptions) error
 		}
 		p.SetOrphans(orphans, of)
 	}
-	if how.file != "" && p.Errors() == 0 {
-		if err := p.Write(how.file, set, a.by, a.now()); err != nil {
-			return err
-		}
-		a.note("the plan is in %s; `armature apply --plan-file %s` applies it unless resources change first", how.file, how.file)
+	return a.savePlan(p, how, "apply")
+}
+
+// showNoPlan writes the document of manifests with faults. The error lists them for people.
+func (a *app) showNoPlan(issues manifest.Issues, how planOptions) error {
+	p := plan.None(issues)
+	if err := savePage(p, how.page); err != nil || how.output.IsText() {
+		return err
 	}
-	err = a.showPlan(p, how.output, "planned")
-	if how.file != "" && p.Errors() > 0 {
-		a.note("%s was not written: a plan with errors cannot be applied", how.file)
+	return p.Show(a.out, how.output, a.painter().Ink) //nolint:wrapcheck // the writer of the command knows its errors
+}
+
+// savePage writes a plan as HTML to a file, if it has a name.
+func savePage(p plan.Plan, path string) error {
+	if path == "" {
+		return nil
 	}
-	return err
+	page, err := p.HTML()
+	if err == nil {
+		err = regular.Create(path, []byte(page))
+	}
+	if err != nil {
+		return cli.Failed("write the page: %w; name a file that is new, or a page to replace", err)
+	}
+	return nil
+}
+
+// savePlan writes a plan to the files of --out, for a command, and --page, and prints it.
+func (a *app) savePlan(p plan.Plan, how planOptions, command string) error {
+	if err := savePage(p, how.page); err != nil {
+		return err
+	}
+	if how.file == "" {
+		return a.showPlan(p, how.output, "planned")
+	}
+	if why := p.CannotWrite(); why != "" {
+		err := a.showPlan(p, how.output, "planned")
+		a.note("%s was not written: %s", how.file, why)
+		return err
+	}
+	digest, err := p.Write(how.file, a.by, a.now())
+	if err != nil {
+		return err
+	}
+	a.note("the plan is in %s (%s); `armature %s --plan-file %s` does exactly that unless something changes first", how.file, digest, command, how.file)
+	return a.showPlan(p, how.output, "planned")
 }
 
 // showPlan prints a plan and returns the error with its exit code.
@@ -209,18 +262,21 @@ func (a *app) showPlan(p plan.Plan, output cli.Format, verb string) error {
 	if err := p.Show(a.out, output, a.painter().Ink); err != nil {
 		return err
 	}
-	switch {
-	case p.Errors() > 0:
+	switch p.Verdict() {
+	case plan.VerdictFailed:
 		return cli.Failed("%s could not be %s, see above", cli.Count(p.Errors(), "resource"), verb)
-	case p.HasChanges():
+	case plan.VerdictRefused:
+		return cli.Failed("%s refused, see above", cli.CountAre(p.Summary[plan.ActionRefused], "resource"))
+	case plan.VerdictChanges:
 		return errChanges
 	}
 	return nil
 }
 
 // makePlan plans the manifests to a depth, and what a prune would delete.
-func makePlan(ctx context.Context, b *connection, set manifest.Set, pruning project.Prune, depth activities.PlanDepth) (plan.Plan, error) {
-	stale, _, err := pruning.Stale(ctx, b, set)
+func makePlan(ctx context.Context, b *connection, set manifest.Set, pruned deletion, depth activities.PlanDepth) (plan.Plan, error) {
+	pruned.applied = specsOf(set.Resources)
+	deletables, err := pruned.ask(ctx, b)
 	if err != nil {
 		return plan.Plan{}, err
 	}
@@ -240,8 +296,7 @@ func makePlan(ctx context.Context, b *connection, set manifest.Set, pruning proj
 	case err != nil:
 		return plan.Plan{}, err
 	}
-	p := plan.New(set.Resources, results, stale)
-	p.NameDeletions(ctx, b)
+	p := plan.New(set.Resources, results, deletables, pruned.consent)
 	p.WarnOfOtherPlaces(ctx, b)
 	if depth == activities.PlanPreflight {
 		p.SetPreflight(set)
@@ -275,73 +330,60 @@ func (a *app) applyPlan(ctx context.Context, flags *pflag.FlagSet, path string, 
 	if err != nil {
 		return err
 	}
+	set := file.Set()
+	if len(set.Resources) == 0 {
+		return cli.BadInput("%s is the plan of a deletion; run `armature delete --plan-file %s`", path, path)
+	}
 	b, err := a.connection(ctx)
 	if err != nil {
 		return err
 	}
-	changed, err := a.countStale(ctx, b, file)
+	pruned, err := plannedDeletion(ctx, b, file)
 	if err != nil {
 		return err
 	}
-	stale, staleLines, err := checkDeletions(ctx, b, file.Deletions)
+	now, err := makePlan(ctx, b, set, pruned, activities.PlanCompare)
 	if err != nil {
 		return err
 	}
-	for _, line := range staleLines {
-		a.note("%s", line)
+	if err := a.checkStale(file, now, "nothing was started"); err != nil {
+		return err
 	}
-	if n := changed + len(staleLines); n > 0 {
-		return cli.Failed("plan of %s by %s is stale: %s changed since it was made (see above); nothing was started, plan again",
-			file.Created.Format(time.RFC3339), cli.OneLine(file.By), cli.Count(n, "resource"))
+	if now.Refused() {
+		a.printf("%s", now.Text(false, a.painter().Ink))
 	}
 	var resources []resource.Desired
-	for _, spec := range file.Resources {
-		if spec.Action == activities.PlanBlocked {
-			a.note("%s  skipped: it was blocked in the plan", cli.KindAndName(spec.Desired.ID))
-			how.skipped = append(how.skipped, spec.Desired)
-			continue
+	for _, step := range file.Steps {
+		switch {
+		case step.Facts != nil:
+		case step.Action == activities.PlanBlocked:
+			a.note("%s  skipped: it was blocked in the plan", cli.KindAndName(step.Resource()))
+			how.skipped = append(how.skipped, *step.Desired)
+		default:
+			resources = append(resources, *step.Desired)
 		}
-		resources = append(resources, spec.Desired)
 	}
-	return a.start(ctx, b, resources, stale, how)
+	how.prune.KeepGoing, how.kept = file.Consent.KeepGoing, keptError(now)
+	return a.start(ctx, b, resources, pruned.sent(now), how)
 }
 
-// countStale plans once more, prints what differs from the file, and counts it.
-func (a *app) countStale(ctx context.Context, b *connection, file plan.File) (int, error) {
-	now, err := makePlan(ctx, b, file.Set(), project.Prune{}, activities.PlanCompare)
-	if err != nil {
-		return 0, err
+// checkStale returns an error if a plan of now differs from that of a file, and prints what
+// differs. unchanged says that nothing was done.
+func (a *app) checkStale(file plan.File, now plan.Plan, unchanged string) error {
+	changes := file.Changes(now)
+	if len(changes) == 0 {
+		a.note("the plan %s of %s by %s is still true", file.Digest, file.Created.Format(time.RFC3339), cli.OneLine(file.By))
+		return nil
 	}
-	n := 0
-	for i, spec := range file.Resources {
-		if !spec.IsStale(now.Resources[i]) {
-			continue
+	a.note("changed since the plan:")
+	for _, change := range changes {
+		for _, text := range change.Texts {
+			a.note("%s  %s", cli.OneLine(cli.KindAndName(change.ID)), cli.OneLine(text))
 		}
-		if n++; n == 1 {
-			a.note("changed since the plan:")
-		}
-		a.note("%s  was planned to be %s", cli.KindAndName(spec.Desired.ID), spec.PlannedAction())
-		a.printf("%s", now.Resources[i].Text(a.painter().Ink))
-	}
-	return n, nil
-}
-
-// checkDeletions returns the records of what is to be deleted, and a line for each that
-// changed since the plan.
-func checkDeletions(ctx context.Context, b *connection, deletions []plan.Deletion) (stale []backend.Record, lines []string, err error) {
-	for _, deletion := range deletions {
-		if deletion.Action != activities.PlanDelete {
-			continue
-		}
-		r, err := b.Record(ctx, deletion.ID.WorkflowID())
-		if err != nil && !errors.Is(err, backend.ErrNotManaged) {
-			return nil, nil, backend.WithName(cli.KindAndName(deletion.ID), err)
-		}
-		if line := deletion.Staleness(r, err); line != "" {
-			lines = append(lines, line)
-		} else {
-			stale = append(stale, r)
+		if !change.Row.ID.IsZero() {
+			a.printf("%s", change.Row.Text(a.painter().Ink))
 		}
 	}
-	return stale, lines, nil
+	return cli.Failed("the plan %s of %s by %s is stale: %s changed since it was made (see above); %s, plan again",
+		file.Digest, file.Created.Format(time.RFC3339), cli.OneLine(file.By), cli.Count(len(changes), "resource"), unchanged)
 }

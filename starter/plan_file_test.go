@@ -70,11 +70,11 @@ func TestApplyPlanFile(t *testing.T) {
 			change: func(_ *testing.T, w *world, _ string) { delete(w.temporal.plans, "telemetry") },
 		},
 		"NoLongerManaged": {
-			reason: "the deletion is not to be sent twice", code: 1, want: []string{"old  was planned to be deleted and is no longer managed"},
+			reason: "the deletion is not to be sent twice", code: 1, want: []string{"old  is no longer managed"},
 			change: func(_ *testing.T, w *world, _ string) { w.temporal.records[0].Running = false },
 		},
 		"OtherPolicy": {
-			reason: "its policy now keeps it in Azure", code: 1, want: []string{"policy manage and has policy detach-on-delete"},
+			reason: "its policy now keeps it in Azure", code: 1, want: []string{"the policy was manage in the plan and is detach-on-delete"},
 			change: func(_ *testing.T, w *world, _ string) { w.temporal.records[0].Policy = resource.PolicyDetachOnDelete },
 		},
 		"Edited": {

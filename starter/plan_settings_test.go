@@ -24,8 +24,8 @@ func TestPlanShowsSettings(t *testing.T) {
 		t.Errorf("exit code %d, want %d: %s", code, exitChanges, w.err)
 	}
 	golden(t, "plan-settings.txt", w.out.String())
-	if parsed, err := plan.ReadFile(file); err != nil || parsed.Resources[0].Action != activities.PlanConfigure {
-		t.Errorf("the plan file has %+v, %v", parsed.Resources, err)
+	if parsed, err := plan.ReadFile(file); err != nil || parsed.Steps[0].Action != activities.PlanConfigure {
+		t.Errorf("the plan file has %+v, %v", parsed.Steps, err)
 	}
 	w.out.Reset()
 	if code := w.run("apply", "--plan-file", file); code != 0 || len(w.temporal.started) != 2 {

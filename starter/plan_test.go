@@ -44,7 +44,16 @@ func (f *fakeTemporal) PlanDeletion(_ context.Context, _, _ string, in activitie
 	if facts, known := f.deletions[in.ID.Name()]; known {
 		return facts, nil
 	}
-	return activities.PlanDeletionResult{Managed: true, Exists: true, APIVersion: "2023-08-15"}, nil
+	facts := activities.PlanDeletionResult{Managed: true, Exists: true, APIVersion: "2023-08-15"}
+	for _, r := range f.records {
+		if r.ID.Equal(in.ID) {
+			facts.Policy, facts.Managed = r.Policy, r.Running
+		}
+	}
+	if statuses := f.statuses[in.ID.WorkflowID()]; len(statuses) > 0 && statuses[0].Deletion != nil {
+		facts.Settings = *statuses[0].Deletion
+	}
+	return facts, nil
 }
 
 // StartStack records the stack.
@@ -227,20 +236,28 @@ func TestPlanColors(t *testing.T) {
 	}
 }
 
-// TestPlanPrunePolicy verifies that a plan shows the effect of a policy on a deletion.
+// TestPlanPrunePolicy verifies that a plan shows the effect of a policy on a deletion, and
+// refuses what a prune refuses.
 func TestPlanPrunePolicy(t *testing.T) {
-	for policy, want := range map[resource.Policy]string{
-		resource.PolicyManage:         "- kusto cluster old  delete\n",
-		resource.PolicyDetachOnDelete: "- kusto cluster old  delete: it is kept in Azure and no longer managed (policy detach-on-delete)\n",
-		resource.PolicyObserve:        "- kusto cluster old  delete: it is kept in Azure and no longer managed (policy observe)\n",
-		resource.PolicyProtect:        "! kusto cluster old  blocked: it has no manifest, but its policy is protect: the deletion would be refused\n",
+	for policy, c := range map[resource.Policy]struct {
+		want string
+		code int
+	}{
+		resource.PolicyManage:         {"- kusto cluster old  delete\n", exitChanges},
+		resource.PolicyDetachOnDelete: {"= kusto cluster old  kept: it is no longer managed and stays in Azure (policy detach-on-delete)\n", exitChanges},
+		resource.PolicyObserve:        {"= kusto cluster old  kept: it is no longer managed and stays in Azure (policy observe)\n", exitChanges},
+		resource.PolicyProtect:        {"x kusto cluster old  refused: Protected\n", cli.ExitFailed},
 	} {
 		t.Run(string(policy), func(t *testing.T) {
 			w := newWorld()
 			w.temporal.manage(t, group+"/providers/Microsoft.Kusto/clusters/old")
 			w.temporal.records[0].Labels, w.temporal.records[0].Policy = []string{"stack=prod"}, policy
-			if code := w.run("plan", "-f", labelledAdx(t), "--prune", "-l", "stack=prod"); code != 2 || !strings.HasPrefix(w.out.String(), want) {
-				t.Errorf("exit code %d:\n%s want\n%s", code, w.out, want)
+			args := []string{"plan", "-f", labelledAdx(t), "--prune", "-l", "stack=prod"}
+			if code := w.run(args...); code != c.code || !strings.HasPrefix(w.out.String(), c.want) {
+				t.Errorf("exit code %d:\n%s want\n%s", code, w.out, c.want)
+			}
+			if code := w.run(append(args, "--keep-going")...); code != exitChanges {
+				t.Errorf("with --keep-going: exit code %d: %s", code, w.err)
 			}
 		})
 	}

@@ -160,7 +160,7 @@ func TestPlanShowsDeletionIDs(t *testing.T) {
 	w.temporal.manage(t, vnet, readyStatus())
 	w.temporal.manage(t, cluster+"/databases/old", readyStatus())
 	w.temporal.change(t, vnet, func(r *backend.Record) { r.Policy = resource.PolicyProtect })
-	if code := w.run("plan", "-f", labelled(t, "{stack: prod}"), "--prune", "-l", "stack=prod"); code != exitChanges {
+	if code := w.run("plan", "-f", labelled(t, "{stack: prod}"), "--prune", "-l", "stack=prod"); code != cli.ExitFailed {
 		t.Fatalf("exit code %d: %s", code, w.err)
 	}
 	for _, id := range []string{vnet, cluster + "/databases/old"} {

@@ -15,7 +15,7 @@ import (
 
 // checkAbort returns an error for flags that ask for more than the end of a deletion.
 func (how deleteOptions) checkAbort() error {
-	if how.abort && (how.consent != plan.Consent{} || how.keepGoing || how.wait.on) {
+	if how.abort && (how.consent != plan.Consent{} || how.wait.on) {
 		return cli.BadInput("--abort takes deletions back, with all that they requested; omit --cascade, --end-scope, --with-data, --keep-going and --wait")
 	}
 	return nil

@@ -71,9 +71,9 @@ func (l Looker) Look(ctx context.Context, in Request) (resource.Verdict, error) 
 	case in.Cascade:
 		verdict.Message = "only looked for data: --cascade by " + in.By
 	case len(found.Rules) > 0:
-		verdict.Message = "deleted with it: " + NameAll(append(found.Rules, found.ManagedGroups...))
+		verdict.Message = "deleted with it: " + NameAll(Names(append(found.Rules, found.ManagedGroups...)))
 	case len(found.ManagedGroups) > 0:
-		verdict.Message = "the resource group that its service manages is deleted with it: " + NameAll(found.ManagedGroups)
+		verdict.Message = "the resource group that its service manages is deleted with it: " + NameAll(Names(found.ManagedGroups))
 	}
 	return verdict, nil
 }
@@ -81,22 +81,21 @@ func (l Looker) Look(ctx context.Context, in Request) (resource.Verdict, error) 
 // LookupError reports that IsDeleting failed.
 type LookupError struct{ error }
 
-// checkItem returns the ID and the display name of a listed item, and reports whether
-// Armature deletes it already.
-func (l Looker) checkItem(ctx context.Context, parent resource.ID, item json.RawMessage) (resource.ID, string, bool, error) {
+// checkItem returns a listed item, and reports whether Armature deletes it already.
+func (l Looker) checkItem(ctx context.Context, parent resource.ID, item json.RawMessage) (Item, bool, error) {
 	var found struct {
 		ID string `json:"id"`
 	}
 	if json.Unmarshal(item, &found) != nil || found.ID == "" {
-		return resource.ID{}, "an item without an ID", false, nil
+		return Item{Name: "an item without an ID"}, false, nil
 	}
 	id, err := resource.ParseID(found.ID)
 	if err != nil {
-		return resource.ID{}, found.ID, false, nil //nolint:nilerr // an ID of another form is not managed, and its text is its name
+		return Item{Name: found.ID}, false, nil //nolint:nilerr // an ID of another form is not managed, and its text is its name
 	}
 	deleting, err := l.IsDeleting(ctx, id)
 	if err != nil {
-		return resource.ID{}, "", false, LookupError{fmt.Errorf("look up %s in %s: %w", id.Short(), parent.Short(), err)}
+		return Item{}, false, LookupError{fmt.Errorf("look up %s in %s: %w", id.Short(), parent.Short(), err)}
 	}
-	return id, DisplayName(id), deleting, nil
+	return Item{id, DisplayName(id)}, deleting, nil
 }

@@ -26,9 +26,9 @@ func TestListedItem(t *testing.T) {
 		`{"name":"x"}`:               "an item without an ID",
 		`"text"`:                     "an item without an ID",
 	} {
-		_, got, managed, err := l.checkItem(t.Context(), group, json.RawMessage(item))
-		if got != name || managed || err != nil {
-			t.Errorf("%s has the name %q (managed %t, %v), want %q", item, got, managed, err, name)
+		got, managed, err := l.checkItem(t.Context(), group, json.RawMessage(item))
+		if got.Name != name || managed || err != nil {
+			t.Errorf("%s has the name %q (managed %t, %v), want %q", item, got.Name, managed, err, name)
 		}
 	}
 }

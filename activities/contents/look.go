@@ -38,19 +38,35 @@ type look struct {
 	Found
 }
 
-// Found are the names of what a DELETE would also delete.
+// Found is what a DELETE would also delete.
 type Found struct {
 	// Unmanaged are the contents that Armature does not manage, at most maxCounted.
-	Unmanaged []string `json:"unmanaged,omitempty"`
+	Unmanaged []Item `json:"unmanaged,omitempty"`
 	// Unlisted are the collections that ARM does not list.
-	Unlisted []string `json:"unlisted,omitempty"`
+	Unlisted []Item `json:"unlisted,omitempty"`
 	// Data are the resources with data that ARM does not list, and whose deletion the request
 	// does not include.
-	Data []string `json:"data,omitempty"`
+	Data []Item `json:"data,omitempty"`
 	// Rules are the unmanaged children that need no consent, at most maxCounted.
-	Rules []string `json:"rules,omitempty"`
+	Rules []Item `json:"rules,omitempty"`
 	// ManagedGroups are the resource groups that the service deletes with the resource.
-	ManagedGroups []string `json:"managedGroups,omitempty"`
+	ManagedGroups []Item `json:"managedGroups,omitempty"`
+}
+
+// Item is a resource that was found, or a collection of resources that ARM does not list.
+type Item struct {
+	// ID is the resource, or the owner of the collection; zero if ARM states none that parses.
+	ID   resource.ID `json:"id,omitzero"`
+	Name string      `json:"name"`
+}
+
+// Names returns the names of items.
+func Names(items []Item) []string {
+	names := make([]string, len(items))
+	for i, item := range items {
+		names[i] = item.Name
+	}
+	return names
 }
 
 // collection is one kind of children below a resource.
@@ -67,7 +83,7 @@ type collection struct {
 // find finds the contents of the resource to delete. With Cascade only data counts.
 func (c *look) find(ctx context.Context) error {
 	if !c.in.WithData && c.Registry.HoldsUnlistedData(c.in.ID.Type()) {
-		c.Data = append(c.Data, DisplayName(c.in.ID))
+		c.Data = append(c.Data, Item{c.in.ID, DisplayName(c.in.ID)})
 	}
 	if c.in.Cascade && (c.in.WithData || len(c.Data) > 0) {
 		return nil
@@ -141,7 +157,7 @@ func (c *look) collection(ctx context.Context, parent resource.ID, of collection
 		return nil // it may be deleted, whatever is in it
 	}
 	if c.lists >= maxLists {
-		c.Unlisted = append(c.Unlisted, of.segment)
+		c.Unlisted = append(c.Unlisted, Item{parent, of.segment})
 		return nil
 	}
 	c.lists++
@@ -150,9 +166,10 @@ func (c *look) collection(ctx context.Context, parent resource.ID, of collection
 	case arm.IsAbsent(err):
 		return nil
 	case IsNotListable(err):
-		c.Unlisted = append(c.Unlisted, of.segment+" of "+parent.Short())
+		unlisted := Item{parent, of.segment + " of " + parent.Short()}
+		c.Unlisted = append(c.Unlisted, unlisted)
 		if holdsData && !c.in.WithData {
-			c.Data = append(c.Data, of.segment+" of "+parent.Short())
+			c.Data = append(c.Data, unlisted)
 		}
 		return nil
 	case err != nil:
@@ -192,14 +209,14 @@ func (c *look) items(ctx context.Context, parent resource.ID, of collection, ite
 // noteItem records a resource that a DELETE would remove too: as unmanaged, or in a cascade
 // as data that needs a consent. What is being deleted already does not count.
 func (c *look) noteItem(ctx context.Context, item json.RawMessage) error {
-	id, shown, deleting, err := c.checkItem(ctx, c.in.ID, item)
+	shown, deleting, err := c.checkItem(ctx, c.in.ID, item)
 	switch {
 	case err != nil || deleting:
 		return err
 	case !c.in.Cascade && len(c.Unmanaged) < maxCounted:
 		c.Unmanaged = append(c.Unmanaged, shown)
 	}
-	if (c.in.Cascade || c.all) && c.Registry.MayHoldData(id.Type()) {
+	if (c.in.Cascade || c.all) && c.Registry.MayHoldData(shown.ID.Type()) {
 		c.Data = append(c.Data, shown)
 	}
 	return nil
@@ -207,7 +224,7 @@ func (c *look) noteItem(ctx context.Context, item json.RawMessage) error {
 
 // noteRule records a child that a DELETE would remove too, and that is only named.
 func (c *look) noteRule(ctx context.Context, item json.RawMessage) error {
-	_, shown, deleting, err := c.checkItem(ctx, c.in.ID, item)
+	shown, deleting, err := c.checkItem(ctx, c.in.ID, item)
 	if err == nil && !deleting && len(c.Rules) < maxCounted {
 		c.Rules = append(c.Rules, shown)
 	}
@@ -294,9 +311,9 @@ func (c *look) verdict() resource.Verdict {
 	reason, advice := resource.ReasonContainsUnmanaged, "delete them first, or run"
 	switch {
 	case len(c.Unmanaged) > 0:
-		parts, flags = []string{"resources that Armature does not manage: " + NameAll(c.Unmanaged)}, []string{"--cascade"}
+		parts, flags = []string{"resources that Armature does not manage: " + NameAll(Names(c.Unmanaged))}, []string{"--cascade"}
 	case len(c.Unlisted) > 0 && !c.in.Cascade:
-		parts, flags = []string{"what ARM does not list: " + NameAll(c.Unlisted)}, []string{"--cascade"}
+		parts, flags = []string{"what ARM does not list: " + NameAll(Names(c.Unlisted))}, []string{"--cascade"}
 		advice = "look at it in Azure, then run"
 	case len(c.Data) > 0:
 		reason, advice = resource.ReasonContainsData, "look at it in Azure, then run"
@@ -304,7 +321,7 @@ func (c *look) verdict() resource.Verdict {
 		return resource.Proceed("nothing else would be deleted with it")
 	}
 	if len(c.Data) > 0 {
-		parts, flags = append(parts, "data that ARM does not list, in "+NameAll(c.Data)), append(flags, "--with-data")
+		parts, flags = append(parts, "data that ARM does not list, in "+NameAll(Names(c.Data))), append(flags, "--with-data")
 	}
 	return resource.Block(reason, fmt.Sprintf("a DELETE of %s would also delete %s; %s `armature delete %s %s`",
 		c.in.ID.Short(), strings.Join(parts, "; and "), advice, c.in.ID, strings.Join(flags, " ")))

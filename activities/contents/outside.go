@@ -50,7 +50,10 @@ func (c *look) outside(ctx context.Context) error {
 			return err
 		}
 	}
-	c.ManagedGroups = managedGroups(observed)
+	for _, name := range managedGroups(observed) {
+		id, _ := resource.ParseID("/subscriptions/" + c.in.ID.Subscription() + "/resourceGroups/" + name) // a name of another form has no ID
+		c.ManagedGroups = append(c.ManagedGroups, Item{id, name})
+	}
 	return nil
 }
 

@@ -30,8 +30,12 @@ func Formats() []string {
 	return []string{string(FormatTable), string(FormatWide), string(FormatJSON), string(FormatYAML)}
 }
 
-// FormatMarkdown is for comments on pull requests; only plan and drift have it.
-const FormatMarkdown Format = "markdown"
+// The formats that only plan and drift have: for comments on pull requests, and one page that
+// a browser shows.
+const (
+	FormatMarkdown Format = "markdown"
+	FormatHTML     Format = "html"
+)
 
 // AddFormat adds -o with Formats to a command and sets its default, FormatTable.
 func AddFormat(c *cobra.Command, out *Format) { AddFormats(c, out, Formats()) }
@@ -77,6 +81,9 @@ func (f *formatFlag) String() string {
 
 // Type implements pflag.Value: the flag's type in the help.
 func (f *formatFlag) Type() string { return "format" }
+
+// IsText reports whether the output is lines for people on a terminal.
+func (f Format) IsText() bool { return f == FormatTable || f == FormatWide }
 
 // IsMachine reports whether a program reads the output.
 func (f Format) IsMachine() bool { return f == FormatJSON || f == FormatYAML }

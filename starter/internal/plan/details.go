@@ -1,13 +1,16 @@
 package plan
 
 import (
+	"strings"
+
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/cli"
 )
 
-// detail is one line about a change: a value that changes, or a remark. All texts are safe
+// detail is one line about a row: a value that changes, or a remark. All texts are safe
 // to show on one line.
 type detail struct {
 	path string
@@ -41,14 +44,12 @@ func (d detail) line() string {
 	return indent + d.remark
 }
 
-// details returns the lines of a change. wide adds the body of a resource to create.
-func (c Change) details(wide bool) []detail {
-	var lines []detail
-	if c.deletion {
-		lines = append(lines, detail{remark: text.Name(c.ID.String())})
-	}
+// details returns the lines of a row. wide adds the body of a resource to create, and all
+// contents of one to delete.
+func (c Row) details(wide bool) []detail {
+	lines := c.deletionDetails(wide)
 	if wide && c.Action == activities.PlanCreate {
-		lines = append(lines, bodyDetails(c.desired)...)
+		lines = append(lines, bodyDetails(*c.desired)...)
 	}
 	for _, d := range c.Differences {
 		lines = append(lines, differenceDetails(d)...)
@@ -78,6 +79,36 @@ func (c Change) details(wide bool) []detail {
 		lines = append(lines, detail{remark: "warning: " + cli.OneLine(warning)})
 	}
 	return append(lines, c.preflightDetails()...)
+}
+
+// deletionDetails returns the ID of a resource to delete, the refusals with their remedies, the
+// data that is lost, the resources that need it, and the contents that fall with it.
+func (c Row) deletionDetails(wide bool) []detail {
+	if c.Facts == nil {
+		return nil
+	}
+	lines := []detail{{remark: text.Name(c.ID.String())}}
+	for _, refusal := range c.Refusals {
+		lines = append(lines, detail{remark: cli.OneLine(refusal.String())})
+	}
+	if c.Loss != nil {
+		of := "data"
+		if len(c.Loss.Of) > 1 || c.Loss.Of[0] != contents.DisplayName(c.ID) {
+			of = "data in " + firstOf(c.Loss.Of)
+		}
+		lines = append(lines, detail{path: cli.OneLine(of), remark: cli.OneLine(c.Loss.String())})
+	}
+	if len(c.Outside) > 0 {
+		lines = append(lines, detail{path: "needed by", remark: cli.OneLine(firstOf(displayNames(c.Outside)))})
+	}
+	if len(c.Contents) > 0 && c.Action != ActionRefused && c.Action != ActionKept {
+		names := firstOf(c.Contents)
+		if wide {
+			names = strings.Join(c.Contents, ", ")
+		}
+		lines = append(lines, detail{path: "falls with it", remark: cli.OneLine(names)})
+	}
+	return lines
 }
 
 // differenceDetails returns the lines of a difference: of two JSON texts, the members that

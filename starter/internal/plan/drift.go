@@ -12,6 +12,9 @@ import (
 	"github.com/armature-io/armature/starter/internal/backend"
 )
 
+// driftTitle begins the summary of a comparison.
+const driftTitle = "Drift: "
+
 // maxParallelReads bounds concurrent queries and dry runs.
 const maxParallelReads = 16
 
@@ -56,9 +59,9 @@ func Drift(ctx context.Context, from Recorded, records []backend.Record, run str
 		}
 		return nil
 	})
-	p := New(desired, results, nil)
-	p.title = "Drift: "
-	p.Resources = slices.DeleteFunc(p.Resources, func(c Change) bool {
+	p := New(desired, results, nil, Consent{})
+	p.title = driftTitle
+	p.Resources = slices.DeleteFunc(p.Resources, func(c Row) bool {
 		ended := !c.Managed && c.Action != activities.PlanError // since it was listed
 		if ended {
 			p.Summary[c.Action]--

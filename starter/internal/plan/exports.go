@@ -10,7 +10,7 @@ import (
 )
 
 // exportDetails returns a line for each secret that a pass would write, or could not.
-func (c Change) exportDetails() []detail {
+func (c Row) exportDetails() []detail {
 	var lines []detail
 	for _, export := range c.Exports {
 		if export.Change != "" {
@@ -35,7 +35,7 @@ func exportText(export exporting.Planned) string {
 }
 
 // exports reports whether a pass would write a secret, or could not.
-func (c Change) exports() bool {
+func (c Row) exports() bool {
 	return slices.ContainsFunc(c.Exports, func(e exporting.Planned) bool {
 		return e.Change != "" && e.Change != exporting.PlannedLeave
 	})

@@ -26,7 +26,7 @@ func TestExportsOfAPlan(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			change := Change{PlanResourceResult: activities.PlanResourceResult{Action: activities.PlanNone, Exports: []exporting.Planned{
+			change := Row{PlanResourceResult: activities.PlanResourceResult{Action: activities.PlanNone, Exports: []exporting.Planned{
 				{To: "keyvault:https://kv.vault.example/secrets/a", Change: tc.change, Why: tc.why},
 			}}}
 			text := change.Text(cli.Ink{})

@@ -16,9 +16,7 @@ import (
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/workflows"
 )
 
 // fileFormat is the version of the plan file.
@@ -28,82 +26,113 @@ const fileFormat = 1
 // may have.
 const maxFileBytes = 64 << 20
 
-// File is what `plan --out` writes: everything that `apply --plan-file` sends, and
-// the fingerprints by which it notices changes. Secrets are in it as $secret markers
-// only.
+// File is what `plan --out` writes: everything that `apply --plan-file` and `delete
+// --plan-file` send, and the facts by which they notice changes. Secrets are in it as $secret
+// markers only.
 type File struct {
 	Format  int       `json:"format"`
 	Created time.Time `json:"created"`
 	By      string    `json:"by"`
-	// Resources are in dependency order.
-	Resources []Spec `json:"resources"`
-	// Deletions are what a prune deletes.
-	Deletions []Deletion `json:"deletions,omitempty"`
-	// Sum is the SHA-256 of the file without it: an edited plan was never reviewed.
-	Sum string `json:"sum"`
+	Consent Consent   `json:"consent,omitzero"`
+	// Steps are in the order of the plan.
+	Steps []Step `json:"resources"`
+	// Digest is the SHA-256 of the consent and the steps. Two plans of the same manifests in
+	// the same world have the same one, and an edited plan was never reviewed.
+	Digest string `json:"digest"`
 }
 
-// Spec is one resource of a plan file.
-type Spec struct {
-	Desired     resource.Desired      `json:"desired"`
-	Action      activities.PlanAction `json:"action"`
-	Fingerprint string                `json:"fingerprint"`
+// Step is one resource of a plan file.
+type Step struct {
+	// ID is that of a deletion without a manifest.
+	ID      resource.ID           `json:"id,omitzero"`
+	Desired *resource.Desired     `json:"desired,omitempty"`
+	Action  activities.PlanAction `json:"action"`
+	// Fingerprint is that of a write.
+	Fingerprint string `json:"fingerprint,omitempty"`
+	// Selected and Facts are those of a deletion.
+	Selected bool                           `json:"selected,omitempty"`
+	Facts    *activities.PlanDeletionResult `json:"facts,omitempty"`
 }
 
-// Deletion is one resource that a prune deletes.
-type Deletion struct {
-	ID     resource.ID           `json:"id"`
-	Action activities.PlanAction `json:"action"`
-	Policy resource.Policy       `json:"policy,omitempty"`
+// Resource returns the resource of a step.
+func (s Step) Resource() resource.ID {
+	if s.Desired != nil {
+		return s.Desired.ID
+	}
+	return s.ID
 }
 
-// Write writes the plan of a set of manifests, one without errors, to a file.
-func (p Plan) Write(path string, set manifest.Set, by string, now time.Time) error {
-	file := File{Format: fileFormat, Created: now.UTC(), By: by}
-	for i, c := range p.Resources {
-		if i < len(set.Resources) {
-			file.Resources = append(file.Resources, Spec{Desired: set.Resources[i], Action: c.Action, Fingerprint: c.Fingerprint})
-			continue
+// file returns the plan as a file without author and digest.
+func (p Plan) file() File {
+	file := File{Format: fileFormat, Consent: p.Consent}
+	for _, c := range p.Resources {
+		step := Step{Desired: c.desired, Action: c.Action, Fingerprint: c.Fingerprint, Selected: c.Selected, Facts: c.Facts}
+		if c.desired == nil {
+			step.ID = c.ID
 		}
-		file.Deletions = append(file.Deletions, Deletion{ID: c.ID, Action: c.Action, Policy: c.policy})
+		file.Steps = append(file.Steps, step)
 	}
-	var err error
-	if file.Sum, err = file.sum(); err != nil {
-		return err
-	}
-	return write(path, file)
+	return file
 }
 
-// write writes a plan to a file.
-func write(path string, file any) error {
+// Digest returns the digest of the file of a plan that can be written, else "".
+func (p Plan) Digest() string {
+	if p.CannotWrite() != "" {
+		return ""
+	}
+	digest, err := p.file().digest()
+	if err != nil {
+		return ""
+	}
+	return digest
+}
+
+// CannotWrite returns why a plan has no file, "" if it has one.
+func (p Plan) CannotWrite() string {
+	switch p.Verdict() {
+	case VerdictNone:
+		return "the manifests have faults"
+	case VerdictFailed:
+		return "a plan with errors cannot be applied"
+	case VerdictRefused:
+		return "a refused deletion cannot be done; --keep-going plans the rest"
+	}
+	if p.title == driftTitle {
+		return "nothing applies a comparison"
+	}
+	return ""
+}
+
+// Write writes a plan to a file and returns its digest.
+func (p Plan) Write(path, by string, now time.Time) (string, error) {
+	file := p.file()
+	file.Created, file.By = now.UTC(), by
+	var err error
+	if file.Digest, err = file.digest(); err != nil {
+		return "", err
+	}
 	raw, err := json.MarshalIndent(file, "", " ")
 	if err != nil {
-		return fmt.Errorf("encode the plan: %w", err)
+		return "", fmt.Errorf("encode the plan: %w", err)
 	}
 	if err := regular.Create(path, append(raw, '\n')); err != nil {
-		return cli.Failed("write the plan: %w; name a file that is new, or a plan to replace", err)
+		return "", cli.Failed("write the plan: %w; name a file that is new, or a plan to replace", err)
 	}
-	return nil
+	return file.Digest, nil
 }
 
-// sum returns the checksum of everything but Sum.
-func (f File) sum() (string, error) {
-	f.Sum = ""
-	return sumOf(f)
-}
-
-// sumOf returns the SHA-256 of a value as JSON.
-func sumOf(value any) (string, error) {
-	raw, err := json.Marshal(value)
+// digest returns the digest of the consent and the steps.
+func (f File) digest() (string, error) {
+	raw, err := json.Marshal(File{Format: f.Format, Consent: f.Consent, Steps: f.Steps})
 	if err != nil {
 		return "", fmt.Errorf("encode the plan: %w", err)
 	}
 	sum := sha256.Sum256(raw)
-	return hex.EncodeToString(sum[:]), nil
+	return "sha256:" + hex.EncodeToString(sum[:]), nil
 }
 
-// ReadFile reads a file of Write. It rejects any other file. The checksum finds an
-// accident and no attack: whatever writes the file can compute it.
+// ReadFile reads a file of Write. It rejects any other file. The digest finds an accident and
+// no attack: whatever writes the file can compute it.
 func ReadFile(path string) (File, error) {
 	raw, err := regular.Read(path, maxFileBytes)
 	if err != nil {
@@ -132,8 +161,8 @@ func Parse(raw []byte) (File, error) {
 	case file.Format != fileFormat:
 		return File{}, fmt.Errorf("its format is %d, this armature reads %d; plan again", file.Format, fileFormat)
 	}
-	sum, err := file.sum()
-	if err != nil || sum != file.Sum {
+	digest, err := file.digest()
+	if err != nil || digest != file.Digest {
 		return File{}, errors.New("it was edited after it was made; plan again")
 	}
 	if err := file.check(); err != nil {
@@ -142,80 +171,66 @@ func Parse(raw []byte) (File, error) {
 	return file, nil
 }
 
+// The actions of a write and of a deletion in a file.
+var (
+	writeActions    = []activities.PlanAction{activities.PlanCreate, activities.PlanUpdate, activities.PlanConfigure, activities.PlanNone, activities.PlanBlocked}
+	deletionActions = []activities.PlanAction{activities.PlanDelete, ActionFalls, ActionKept, ActionRefused, ActionAbsent}
+)
+
 // check returns an error for what Write does not write.
 func (f File) check() error {
 	known := map[string]bool{}
-	check := func(id resource.ID, action activities.PlanAction, allowed ...activities.PlanAction) error {
-		switch {
-		case known[id.Key()]:
-			return errors.New("it is there twice")
-		case !slices.Contains(allowed, action):
-			return fmt.Errorf("action %q is not known", action)
+	for _, step := range f.Steps {
+		id, allowed := step.Resource(), writeActions
+		if step.Facts != nil {
+			allowed = deletionActions
 		}
-		known[id.Key()] = true
-		return nil
-	}
-	for _, spec := range f.Resources {
-		err := manifest.CheckDesired(spec.Desired)
-		if err == nil {
-			err = check(spec.Desired.ID, spec.Action, activities.PlanCreate, activities.PlanUpdate, activities.PlanConfigure, activities.PlanNone, activities.PlanBlocked)
+		var err error
+		if step.Desired != nil {
+			err = manifest.CheckDesired(*step.Desired)
+		}
+		switch {
+		case err != nil:
+		case id.IsZero():
+			return errors.New("a step has no id")
+		case step.Desired == nil && step.Facts == nil:
+			err = errors.New("it has neither a manifest nor facts about its deletion")
+		case known[id.Key()]:
+			err = errors.New("it is there twice")
+		case !slices.Contains(allowed, step.Action):
+			err = fmt.Errorf("action %q is not known", step.Action)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", text.Name(spec.Desired.ID.String()), err)
+			return fmt.Errorf("%s: %w", text.Name(id.String()), err)
 		}
-	}
-	for _, deletion := range f.Deletions {
-		err := check(deletion.ID, deletion.Action, activities.PlanDelete, activities.PlanBlocked)
-		switch {
-		case deletion.ID.IsZero():
-			return errors.New("a deletion has no id")
-		case err != nil:
-			return fmt.Errorf("%s: %w", text.Name(deletion.ID.String()), err)
-		}
+		known[id.Key()] = true
 	}
 	return nil
 }
 
-// Set returns the manifests of the file.
+// Set returns the manifests that the file applies.
 func (f File) Set() manifest.Set {
 	set := manifest.Set{Sources: map[string]manifest.Source{}}
-	for _, spec := range f.Resources {
-		set.Resources = append(set.Resources, spec.Desired)
-		set.Sources[spec.Desired.ID.Key()] = manifest.Source{}
+	for _, step := range f.Steps {
+		if step.Facts == nil {
+			set.Resources = append(set.Resources, *step.Desired)
+			set.Sources[step.Desired.ID.Key()] = manifest.Source{}
+		}
 	}
 	return set
 }
 
-// IsStale reports whether the new plan of a resource differs from its planned one. A
-// blocked resource is never stale, because it is not applied.
-func (s Spec) IsStale(now Change) bool {
-	return s.Action != activities.PlanBlocked && (now.Action != s.Action || now.Fingerprint != s.Fingerprint)
-}
-
-// PlannedAction returns the planned action as a participle.
-func (s Spec) PlannedAction() string {
-	switch s.Action {
-	case activities.PlanCreate:
-		return "created"
-	case activities.PlanUpdate:
-		return "updated with other values"
-	case activities.PlanConfigure:
-		return "configured only"
+// Selected returns the resources whose deletion was planned, and the manifests of those that
+// were chosen by manifest.
+func (f File) Selected() (ids []resource.ID, manifests []resource.Desired) {
+	for _, step := range f.Steps {
+		if step.Facts == nil || !step.Selected {
+			continue
+		}
+		ids = append(ids, step.Resource())
+		if step.Desired != nil {
+			manifests = append(manifests, *step.Desired)
+		}
 	}
-	return "left unchanged"
-}
-
-// Staleness returns why a resource cannot be deleted as planned, "" if it can. err is
-// the error of reading its record.
-func (d Deletion) Staleness(r backend.Record, err error) string {
-	planned := cli.KindAndName(d.ID) + "  was planned to be deleted"
-	switch {
-	case errors.Is(err, backend.ErrNotManaged) || !r.Running:
-		return planned + " and is no longer managed"
-	case r.Phase == workflows.PhaseDeleting:
-		return planned + " and is already being deleted"
-	case r.Policy != d.Policy:
-		return fmt.Sprintf("%s with policy %s and has policy %s", planned, d.Policy, r.Policy)
-	}
-	return ""
+	return ids, manifests
 }

@@ -27,7 +27,7 @@ func sampleFile(t testing.TB) File {
 	}
 	return File{
 		Format: fileFormat, Created: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC), By: "ana@host",
-		Resources: []Spec{{Desired: set.Resources[0], Action: activities.PlanUpdate, Fingerprint: "a1"}},
+		Steps: []Step{{Desired: &set.Resources[0], Action: activities.PlanUpdate, Fingerprint: "a1"}},
 	}
 }
 
@@ -35,11 +35,11 @@ func sampleFile(t testing.TB) File {
 // that.
 func signed(t testing.TB, file File) []byte {
 	t.Helper()
-	sum, err := file.sum()
+	digest, err := file.digest()
 	if err != nil {
 		t.Fatal(err)
 	}
-	file.Sum = sum
+	file.Digest = digest
 	raw, err := json.Marshal(file)
 	if err != nil {
 		t.Fatal(err)
@@ -53,6 +53,7 @@ func signed(t testing.TB, file File) []byte {
 //guard:texts-are-data
 func TestTamperedPlansAreData(t *testing.T) {
 	t.Parallel()
+	facts := &activities.PlanDeletionResult{}
 	if _, err := Parse(signed(t, sampleFile(t))); err != nil {
 		t.Fatalf("a plan: %v", err)
 	}
@@ -61,22 +62,27 @@ func TestTamperedPlansAreData(t *testing.T) {
 		change func(f *File)
 		want   string
 	}{
-		"version":    {"it becomes a part of URLs", func(f *File) { f.Resources[0].Desired.APIVersion = "2024-03-01&x=y#" }, "is not an api-version"},
-		"owner":      {"so does this", func(f *File) { f.Resources[0].Desired.OwnerAPIVersion = "x" }, "is not an api-version"},
-		"secrets":    {"the worker masks what the list names", func(f *File) { f.Resources[0].Desired.SecretRefs = nil }, "list of secrets differs"},
-		"policy":     {"an unknown word is no policy", func(f *File) { f.Resources[0].Desired.Policy = "x" }, "policy \"x\" is not known"},
-		"credential": {"a name of the config", func(f *File) { f.Resources[0].Desired.Credential = "../x" }, "is not a credential name"},
-		"interval":   {"a pass for every nanosecond", func(f *File) { f.Resources[0].Desired.Interval = 1 }, "below the minimum"},
-		"label":      {"a label of two lines", func(f *File) { f.Resources[0].Desired.Labels = map[string]string{"a\nb": "c"} }, "label \"a\\nb\""},
-		"action":     {"an unknown word is no action", func(f *File) { f.Resources[0].Action = "x" }, "action \"x\" is not known"},
-		"body":       {"a list is no body", func(f *File) { f.Resources[0].Desired.Body = json.RawMessage(`[]`) }, "the body"},
-		"path":       {"no path", func(f *File) { f.Resources[0].Desired.Ignore = []string{"[\x1b"} }, "path \"[\\x1b\""},
-		"twice":      {"one resource, two specs", func(f *File) { f.Resources = append(f.Resources, f.Resources[0]) }, "it is there twice"},
-		"no id":      {"nothing to delete", func(f *File) { f.Deletions = []Deletion{{Action: activities.PlanDelete}} }, "a deletion has no id"},
+		"version":    {"it becomes a part of URLs", func(f *File) { f.Steps[0].Desired.APIVersion = "2024-03-01&x=y#" }, "is not an api-version"},
+		"owner":      {"so does this", func(f *File) { f.Steps[0].Desired.OwnerAPIVersion = "x" }, "is not an api-version"},
+		"secrets":    {"the worker masks what the list names", func(f *File) { f.Steps[0].Desired.SecretRefs = nil }, "list of secrets differs"},
+		"policy":     {"an unknown word is no policy", func(f *File) { f.Steps[0].Desired.Policy = "x" }, "policy \"x\" is not known"},
+		"credential": {"a name of the config", func(f *File) { f.Steps[0].Desired.Credential = "../x" }, "is not a credential name"},
+		"interval":   {"a pass for every nanosecond", func(f *File) { f.Steps[0].Desired.Interval = 1 }, "below the minimum"},
+		"label":      {"a label of two lines", func(f *File) { f.Steps[0].Desired.Labels = map[string]string{"a\nb": "c"} }, "label \"a\\nb\""},
+		"action":     {"an unknown word is no action", func(f *File) { f.Steps[0].Action = "x" }, "action \"x\" is not known"},
+		"body":       {"a list is no body", func(f *File) { f.Steps[0].Desired.Body = json.RawMessage(`[]`) }, "the body"},
+		"path":       {"no path", func(f *File) { f.Steps[0].Desired.Ignore = []string{"[\x1b"} }, "path \"[\\x1b\""},
+		"twice":      {"one resource, two specs", func(f *File) { f.Steps = append(f.Steps, f.Steps[0]) }, "it is there twice"},
+		"no id":      {"nothing to delete", func(f *File) { f.Steps = append(f.Steps, Step{Action: activities.PlanDelete, Facts: facts}) }, "a step has no id"},
 		"delete both": {"apply and delete", func(f *File) {
-			f.Deletions = []Deletion{{ID: f.Resources[0].Desired.ID, Action: activities.PlanDelete}}
+			f.Steps = append(f.Steps, Step{ID: f.Steps[0].Desired.ID, Action: activities.PlanDelete, Facts: facts})
 		}, "it is there twice"},
-		"deletion": {"no deletion", func(f *File) { f.Deletions = []Deletion{{ID: f.Resources[0].Desired.ID.Owner(), Action: "x"}} }, "action \"x\""},
+		"deletion": {"no deletion", func(f *File) {
+			f.Steps = append(f.Steps, Step{ID: f.Steps[0].Desired.ID.Owner(), Action: activities.PlanCreate, Facts: facts})
+		}, "action \"create\""},
+		"neither": {"no step", func(f *File) {
+			f.Steps = append(f.Steps, Step{ID: f.Steps[0].Desired.ID.Owner(), Action: activities.PlanDelete})
+		}, "neither a manifest nor facts"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -94,7 +100,7 @@ func TestTamperedPlansAreData(t *testing.T) {
 // obstacle to an author.
 func FuzzParse(f *testing.F) {
 	f.Add(string(signed(f, sampleFile(f))))
-	for _, seed := range []string{"", "{}", "[]", `{"format":1}`, `{"format":1,"resources":[{}]}`, `{"format":1,"resources":[{"desired":{"id":"/subscriptions/x"}}]}`, `{"format":1,"deletions":[{"id":"","action":"delete"}]}`,
+	for _, seed := range []string{"", "{}", "[]", `{"format":1}`, `{"format":1,"resources":[{}]}`, `{"format":1,"resources":[{"desired":{"id":"/subscriptions/x"}}]}`, `{"format":1,"resources":[{"id":"","action":"delete","facts":{}}]}`,
 		strings.ReplaceAll(string(signed(f, sampleFile(f))), "adx", "a\u202e::error::x"), strings.Replace(string(signed(f, sampleFile(f))), `"env:ARMATURE_SECRET_X"`, `{"$secret":1}`, 1)} {
 		f.Add(seed)
 	}
@@ -107,11 +113,11 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		file.Format = fileFormat
-		sum, err := file.sum()
+		digest, err := file.digest()
 		if err != nil {
 			return
 		}
-		file.Sum = sum
+		file.Digest = digest
 		text, err := json.Marshal(file)
 		if err != nil {
 			return
@@ -124,18 +130,23 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		for _, spec := range parsed.Resources {
-			if err := manifest.CheckDesired(spec.Desired); err != nil {
-				t.Fatalf("%v passed", err)
+		known := map[string]bool{}
+		for _, step := range parsed.Steps {
+			row := Row{ID: step.Resource()}
+			if step.Desired != nil {
+				if err := manifest.CheckDesired(*step.Desired); err != nil {
+					t.Fatalf("%v passed", err)
+				}
+				row.Name, row.Message = step.Desired.Name, step.Desired.Name
 			}
-			change := Change{ID: spec.Desired.ID, Name: spec.Desired.Name}
-			change.Action, change.Message = spec.Action, spec.Desired.Name
-			if lines := strings.Count(change.Text(cli.Ink{}), "\n"); lines != 1 {
-				t.Fatalf("%q has %d lines", spec.Desired.ID, lines)
+			row.Action = step.Action
+			if lines := strings.Count(row.Text(cli.Ink{}), "\n"); lines != 1 {
+				t.Fatalf("%q has %d lines", row.ID, lines)
 			}
+			known[row.ID.Key()] = true
 		}
-		if len(parsed.Set().Sources) != len(parsed.Resources) {
-			t.Fatal("two specs of one resource")
+		if len(known) != len(parsed.Steps) {
+			t.Fatal("two steps of one resource")
 		}
 	})
 }

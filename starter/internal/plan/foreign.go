@@ -11,22 +11,20 @@ import (
 // formats for programs have them in each resource.
 func (p Plan) ShowForeign(out io.Writer, format cli.Format) bool {
 	found := false
-	for _, change := range p.Resources {
-		if len(change.Foreign) == 0 {
+	for _, row := range p.Resources {
+		if len(row.Foreign) == 0 {
 			continue
 		}
-		if !found && isText(format) {
+		if !found && format.IsText() {
 			fmt.Fprintln(out, "\nIn no manifest, set or removed since the last PUT:")
 		}
 		found = true
-		if isText(format) {
-			fmt.Fprintf(out, "  %s\n", cli.OneLine(change.Name))
-			for _, value := range change.Foreign {
+		if format.IsText() {
+			fmt.Fprintf(out, "  %s\n", cli.OneLine(row.Name))
+			for _, value := range row.Foreign {
 				fmt.Fprintf(out, "    %s\n", cli.OneLine(value))
 			}
 		}
 	}
 	return found
 }
-
-func isText(format cli.Format) bool { return format == cli.FormatTable || format == cli.FormatWide }

@@ -28,19 +28,20 @@ const MarkdownMarker = "<!-- armature-plan -->"
 
 // urgency is the order of the actions in Markdown: what is cut is at the end.
 var urgency = []activities.PlanAction{
-	activities.PlanError, activities.PlanDelete, activities.PlanBlocked, activities.PlanUpdate, activities.PlanCreate, activities.PlanConfigure, activities.PlanNone,
+	activities.PlanError, ActionRefused, activities.PlanDelete, ActionFalls, activities.PlanBlocked, activities.PlanUpdate,
+	activities.PlanCreate, activities.PlanConfigure, ActionKept, ActionAbsent, activities.PlanNone,
 }
 
-// section is one change in Markdown: whole, or without its details.
+// section is one row in Markdown: whole, or without its details.
 type section struct {
 	action      activities.PlanAction
 	whole, line string
 }
 
-// Markdown returns the plan for a comment: the summary, and a section for each change
-// whose details are folded. It has at most maxMarkdown bytes and counts what it leaves
-// out. Names, values and messages are data: they are in code or escaped, so that none of
-// them is a heading, a link, a mention or HTML.
+// Markdown returns the plan for a comment: the summary, the refusals, losses and findings,
+// and a section for each row whose details are folded. It has at most maxMarkdown bytes and
+// counts what it leaves out. Names, values and messages are data: they are in code or escaped,
+// so that none of them is a heading, a link, a mention or HTML.
 func (p Plan) Markdown() string {
 	var sections []section
 	for _, c := range p.Resources {
@@ -53,10 +54,17 @@ func (p Plan) Markdown() string {
 	if p.Preflight != nil {
 		head += "\n" + p.Preflight.text() + "\n"
 	}
+	for _, list := range p.lists() {
+		head += "\n" + list.Title + ":\n\n" + list.markdown()
+	}
 	if orphans := p.orphansText(codeSpan); orphans != "" {
 		head += "\n" + orphans + "\n"
 	}
-	budget := maxMarkdown - len(head) - cutNoteBytes
+	tail := ""
+	if digest := p.Digest(); digest != "" {
+		tail = "\nDigest of the plan: " + codeSpan(digest) + "\n"
+	}
+	budget := maxMarkdown - len(head) - len(tail) - cutNoteBytes
 	shown := 0
 	for shown < len(sections) && len(sections[shown].line) <= budget {
 		budget -= len(sections[shown].line)
@@ -76,7 +84,21 @@ func (p Plan) Markdown() string {
 		budget -= len(s.whole) - len(s.line)
 		b.WriteString(s.whole)
 	}
-	b.WriteString(cutNote(folded, sections[shown:]))
+	b.WriteString(cutNote(folded, sections[shown:]) + tail)
+	return b.String()
+}
+
+// markdown returns the items as a list in code, at most maxFolded bytes.
+func (l list) markdown() string {
+	var b strings.Builder
+	for i, item := range l.Items {
+		line := "- " + codeSpan(asWritten(cli.Cut(item.String(), maxLine))) + "\n"
+		if b.Len()+len(line) > maxFolded {
+			fmt.Fprintf(&b, "- and %d more\n", len(l.Items)-i)
+			break
+		}
+		b.WriteString(line)
+	}
 	return b.String()
 }
 
@@ -105,9 +127,9 @@ func cutNote(folded int, missing []section) string {
 	return "\nCut to fit into a comment: " + strings.Join(parts, " and ") + " are not shown. `-o wide` shows all.\n"
 }
 
-// section returns a change in Markdown.
-func (c Change) section() section {
-	title := asWritten(cli.Cut(c.title(), maxLine))
+// section returns a row in Markdown.
+func (c Row) section() section {
+	title := asWritten(cli.Cut(c.title(0), maxLine))
 	s := section{action: c.Action, line: "\n" + codeSpan(title) + "\n"}
 	body := c.diff()
 	if body == "" {
@@ -122,7 +144,7 @@ func (c Change) section() section {
 }
 
 // diff returns the details as lines of a diff, at most maxFolded bytes.
-func (c Change) diff() string {
+func (c Row) diff() string {
 	var lines []string
 	for _, d := range c.details(true) {
 		for _, line := range d.diff() {

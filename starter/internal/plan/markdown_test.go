@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/contents"
+	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/google/go-cmp/cmp"
@@ -25,7 +27,7 @@ func planned(t testing.TB, results ...activities.PlanResourceResult) Plan {
 		}
 		desired[i] = resource.Desired{ID: id, Name: id.Name(), Body: json.RawMessage(`{"location":"westus2","properties":{"key":{"$secret":"env:X"},"list":[1,{"a":[]}],"setPassword":"told","plainKey":"shown"}}`), Plain: []string{"properties.plainKey"}}
 	}
-	return New(desired, results, nil)
+	return New(desired, results, nil, Consent{})
 }
 
 // update returns a change with one difference.
@@ -167,8 +169,24 @@ func TestMarkdownIsInert(t *testing.T) {
 		result.Settings = []resource.SpecChange{{Path: text, Before: text, After: text}}
 		result.Differences[0].Parts = []resource.DifferencePart{{Path: text, Observed: text, Desired: text}}
 		p := planned(t, result, activities.PlanResourceResult{Action: activities.PlanBlocked, Message: text}, activities.PlanResourceResult{Action: activities.PlanError, Reason: resource.Reason(text), Message: text})
+		p.Findings = manifest.Issues{{File: text, Line: 1, Message: text, Path: text, Severity: manifest.SeverityWarning}, {Message: text, Severity: manifest.SeverityWarning}}
 		checkInert(t, p.Markdown())
+		checkInert(t, deleted(t, text).Markdown())
 	}
+}
+
+// deleted returns the plan of a deletion in which all texts of Azure and Temporal are text.
+func deleted(t testing.TB, text string) Plan {
+	t.Helper()
+	all := []contents.Item{{Name: text}, {Name: text}}
+	facts := activities.PlanDeletionResult{
+		Managed: true, Exists: true, Denied: []string{text}, Unknown: []string{text}, Scope: text, Restore: text, Within: text,
+		Found: contents.Found{Unmanaged: all, Unlisted: all, Data: all, Rules: all, ManagedGroups: all},
+	}
+	ids := planned(t, activities.PlanResourceResult{}, activities.PlanResourceResult{}).Resources
+	open := facts
+	open.Denied, open.Unknown, open.Scope = nil, nil, ""
+	return New(nil, nil, []Deletable{{ID: ids[0].ID, Facts: facts}, {ID: ids[1].ID, Facts: open}}, Consent{Cascade: true, WithData: true, KeepGoing: true})
 }
 
 func FuzzMarkdown(f *testing.F) {
@@ -184,7 +202,8 @@ func FuzzMarkdown(f *testing.F) {
 
 var (
 	summaryLine = regexp.MustCompile(`^<details><summary><code>[^<>]*</code></summary>$`)
-	codeLine    = regexp.MustCompile("^(`+) (.*) (`+)$")
+	codeLine    = regexp.MustCompile("^(?:- |Digest of the plan: )?(`+) (.*) (`+)$")
+	ownLine     = regexp.MustCompile(`^(Refused|Lost data|Faults of the manifests|Warnings of the manifests):$|^- and \d+ more$`)
 )
 
 // checkInert reads Markdown line by line as CommonMark does: a fence ends only at one that
@@ -203,7 +222,7 @@ func checkInert(t *testing.T, markdown string) {
 			}
 		case strings.HasSuffix(line, "`diff") && strings.Trim(strings.TrimSuffix(line, "diff"), "`") == "":
 			fence = strings.TrimSuffix(line, "diff")
-		case line == "", line == MarkdownMarker && i == 0, line == "</details>", summaryLine.MatchString(line), i == 1 && strings.HasPrefix(line, "**Plan: "):
+		case line == "", line == MarkdownMarker && i == 0, line == "</details>", summaryLine.MatchString(line), ownLine.MatchString(line), i == 1 && strings.HasPrefix(line, "**Plan: "), i == 1 && strings.HasPrefix(line, "**Deletion: "):
 		case codeLine.MatchString(line):
 			parts := codeLine.FindStringSubmatch(line)
 			if parts[1] != parts[3] || longestRun(parts[2], '`') >= len(parts[1]) {

@@ -46,10 +46,10 @@ func (p Plan) WarnOfOtherPlaces(ctx context.Context, reader backend.Reader) {
 }
 
 // isNew reports whether an apply creates the resource and its workflow.
-func (c Change) isNew() bool { return c.Action == activities.PlanCreate && !c.Managed }
+func (c Row) isNew() bool { return c.Action == activities.PlanCreate && !c.Managed }
 
 // looksLike reports whether a managed resource has the same type, name and labels.
-func (c Change) looksLike(r manifest.Managed) bool {
+func (c Row) looksLike(r manifest.Managed) bool {
 	if !strings.EqualFold(r.ID.Type(), c.ID.Type()) || !strings.EqualFold(r.ID.Name(), c.ID.Name()) {
 		return false
 	}

@@ -61,8 +61,8 @@ func (p *Preflight) text() string {
 	return fmt.Sprintf("Preflight: %s (%d asked, %d not asked, %d unsupported).", found, p.Asked, p.NotAsked, p.Unsupported)
 }
 
-// preflightDetails returns the lines about the preflight of a change.
-func (c Change) preflightDetails() []detail {
+// preflightDetails returns the lines about the preflight of a row.
+func (c Row) preflightDetails() []detail {
 	var lines []detail
 	for _, issue := range c.Issues {
 		place := text.Name(issue.File) + fmt.Sprintf(":%d", issue.Line)

@@ -29,6 +29,8 @@ type Prune struct {
 	Selector string
 	Max      int
 	Yes      bool
+	// KeepGoing deletes the rest if a resource may not be deleted.
+	KeepGoing bool
 	// In are the subscriptions and environments in which it may delete.
 	In []string
 }
@@ -37,6 +39,7 @@ type Prune struct {
 func (p *Prune) Add(flags *pflag.FlagSet) {
 	p.AddChoice(flags, "delete resources with the labels of -l and no manifest (asks; needs -l)")
 	flags.IntVar(&p.Max, "prune-max", defaultPruneMax, "refuse to prune more resources than this")
+	flags.BoolVar(&p.KeepGoing, "keep-going", false, "let --prune delete the rest if a resource may not be deleted")
 	flags.BoolVarP(&p.Yes, "yes", "y", false, "do not ask before --prune deletes")
 }
 
@@ -127,7 +130,7 @@ func (p *Prune) Stale(ctx context.Context, b backend.Reader, set manifest.Set) (
 // Orphans returns the managed resources without a manifest of the labels of -l, else of the
 // environment of the project, and what they belong to. Without either it returns none: the
 // manifests of a command are seldom all that there are.
-func (p *Prune) Orphans(ctx context.Context, b backend.Reader, set manifest.Set) (orphans []backend.Record, of string, err error) {
+func (p *Prune) Orphans(ctx context.Context, b backend.Reader, set manifest.Set) (orphans []resource.ID, of string, err error) {
 	chosen, of := backend.Selection{Selector: p.Selector}, p.Selector
 	if p.On {
 		return nil, "", nil
@@ -156,7 +159,7 @@ func (p *Prune) Orphans(ctx context.Context, b backend.Reader, set manifest.Set)
 		_, hasManifest := set.Sources[record.ID.Key()]
 		isOwn := p.Selector != "" || r.owns(set.Environments[max(i, 0)], record)
 		if !hasManifest && isOwn && !record.ID.IsZero() && record.Phase != workflows.PhaseDeleting {
-			orphans = append(orphans, record)
+			orphans = append(orphans, record.ID)
 		}
 	}
 	return orphans, of, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/cli"
 )
 
 const group = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg"
@@ -20,6 +21,15 @@ func id(t *testing.T, text string) resource.ID {
 		t.Fatal(err)
 	}
 	return parsed
+}
+
+func items(t *testing.T, ids ...string) []contents.Item {
+	t.Helper()
+	var all []contents.Item
+	for _, text := range ids {
+		all = append(all, contents.Item{ID: id(t, text), Name: contents.DisplayName(id(t, text))})
+	}
+	return all
 }
 
 // TestNewDeletion judges a stack of a server with a database and a lock, and a cache.
@@ -40,77 +50,77 @@ func TestNewDeletion(t *testing.T) {
 	}{
 		"nothing refuses": {
 			reason: "all are deleted: the lock is deleted too", consent: Consent{WithData: true},
-			want: map[resource.ID]string{server: "deleted", database: "deleted", lock: "deleted", cache: "deleted"},
+			want: map[resource.ID]string{server: "delete", database: "delete", lock: "delete", cache: "delete"},
 		},
 		"protect": {
 			reason: "a protected server keeps its lock, which protects the database too; the rest may go", consent: Consent{WithData: true, Cascade: true},
 			change: func(f facts) { f[server].Policy = resource.PolicyProtect },
-			want:   map[resource.ID]string{server: "refused: Protected", database: "kept, because keep stays", lock: "kept, because sql stays", cache: "deleted"},
+			want:   map[resource.ID]string{server: "refused: Protected", database: "kept, because keep stays", lock: "kept, because sql stays", cache: "delete"},
 		},
 		"data without a consent": {
 			reason: "the server contains the refused database, and the lock protects both",
-			want:   map[resource.ID]string{server: "kept, because sql/db stays", database: "refused: ContainsData", lock: "kept, because sql/db stays", cache: "deleted"},
+			want:   map[resource.ID]string{server: "kept, because sql/db stays", database: "refused: ContainsData", lock: "kept, because sql/db stays", cache: "delete"},
 		},
 		"a foreign lock": {
 			reason: "only locks of the same deletion go with it", consent: Consent{WithData: true},
 			change: func(f facts) {
 				f[cache].Locks = []activities.Lock{{ID: id(t, group+"/providers/Microsoft.Authorization/locks/ops"), Level: "ReadOnly"}}
 			},
-			want: map[resource.ID]string{server: "deleted", database: "deleted", lock: "deleted", cache: "refused: ScopeLocked"},
+			want: map[resource.ID]string{server: "delete", database: "delete", lock: "delete", cache: "refused: ScopeLocked"},
 		},
 		"a question without an answer": {
 			reason: "what is not known is refused", consent: Consent{WithData: true},
 			change: func(f facts) { f[cache].Unknown = []string{"the management locks: 403"} },
-			want:   map[resource.ID]string{server: "deleted", database: "deleted", lock: "deleted", cache: "refused: NotKnown"},
+			want:   map[resource.ID]string{server: "delete", database: "delete", lock: "delete", cache: "refused: NotKnown"},
 		},
 		"no right": {
 			reason: "the DELETE would be refused", consent: Consent{WithData: true},
 			change: func(f facts) { f[cache].Denied = []string{"the credential has no right to x/delete"} },
-			want:   map[resource.ID]string{server: "deleted", database: "deleted", lock: "deleted", cache: "refused: AuthorizationFailed"},
+			want:   map[resource.ID]string{server: "delete", database: "delete", lock: "delete", cache: "refused: AuthorizationFailed"},
 		},
 		"a dependent elsewhere": {
 			reason: "what another managed resource needs stays, also in a cascade", consent: Consent{WithData: true, Cascade: true},
 			change: func(f facts) { f[cache].Dependents = []activities.Dependent{{ID: app}} },
-			want:   map[resource.ID]string{server: "deleted", database: "deleted", lock: "deleted", cache: "refused: WaitingForDependents"},
+			want:   map[resource.ID]string{server: "delete", database: "delete", lock: "delete", cache: "refused: WaitingForDependents"},
 		},
 		"a dependent elsewhere that is being deleted": {
 			reason: "it is soon gone", consent: Consent{WithData: true},
 			change: func(f facts) { f[cache].Dependents = []activities.Dependent{{ID: app, Deleting: true}} },
-			want:   map[resource.ID]string{server: "deleted", database: "deleted", lock: "deleted", cache: "deleted"},
+			want:   map[resource.ID]string{server: "delete", database: "delete", lock: "delete", cache: "delete"},
 		},
 		"unmanaged contents": {
 			reason: "a resource without a manifest stays without a consent", consent: Consent{WithData: true},
-			change: func(f facts) { f[cache].Found = contents.Found{Unmanaged: []string{"x (a/b)"}} },
-			want:   map[resource.ID]string{server: "deleted", database: "deleted", lock: "deleted", cache: "refused: ContainsUnmanaged"},
+			change: func(f facts) { f[cache].Found = contents.Found{Unmanaged: []contents.Item{{Name: "x (a/b)"}}} },
+			want:   map[resource.ID]string{server: "delete", database: "delete", lock: "delete", cache: "refused: ContainsUnmanaged"},
 		},
 		"contents with rows of their own": {
 			reason: "the database is deleted too, and what is in it belongs to its row", consent: Consent{WithData: true},
 			change: func(f facts) {
-				f[server].Found = contents.Found{Unmanaged: []string{"sql/db (Microsoft.Sql/Servers/Databases)", "sql/db/x (Microsoft.Sql/servers/databases/things)"}}
+				f[server].Found = contents.Found{Unmanaged: items(t, strings.ToUpper(database.String()), database.String()+"/things/x")}
 			},
-			want: map[resource.ID]string{server: "deleted", database: "deleted", lock: "deleted", cache: "deleted"},
+			want: map[resource.ID]string{server: "delete", database: "delete", lock: "delete", cache: "delete"},
 		},
 		"contents beside them": {
 			reason: "a longer name is another resource", consent: Consent{WithData: true},
 			change: func(f facts) {
-				f[server].Found = contents.Found{Unmanaged: []string{"sql/db2 (Microsoft.Sql/Servers/Databases)"}}
+				f[server].Found = contents.Found{Unmanaged: items(t, database.String()+"2")}
 			},
-			want: map[resource.ID]string{server: "refused: ContainsUnmanaged", database: "kept, because keep stays", lock: "kept, because sql stays", cache: "deleted"},
+			want: map[resource.ID]string{server: "refused: ContainsUnmanaged", database: "kept, because keep stays", lock: "kept, because sql stays", cache: "delete"},
 		},
 		"kept in a deleted owner": {
 			reason: "its DELETE would delete what a policy keeps", consent: Consent{WithData: true},
 			change: func(f facts) { f[database].Policy = resource.PolicyDetachOnDelete },
-			want:   map[resource.ID]string{server: "kept, because sql/db stays", database: "refused: ContainsProtected", lock: "kept, because sql/db stays", cache: "deleted"},
+			want:   map[resource.ID]string{server: "kept, because sql/db stays", database: "refused: ContainsProtected", lock: "kept, because sql/db stays", cache: "delete"},
 		},
 		"kept by its policy": {
 			reason: "it is no longer managed", consent: Consent{WithData: true},
 			change: func(f facts) { f[cache].Policy = resource.PolicyDetachOnDelete },
-			want:   map[resource.ID]string{server: "deleted", database: "deleted", lock: "deleted", cache: "kept: it is no longer managed and stays in Azure (policy detach-on-delete)"},
+			want:   map[resource.ID]string{server: "delete", database: "delete", lock: "delete", cache: "kept: it is no longer managed and stays in Azure (policy detach-on-delete)"},
 		},
 		"absent": {
 			reason: "only its management ends", consent: Consent{WithData: true},
 			change: func(f facts) { f[cache].Exists = false },
-			want:   map[resource.ID]string{server: "deleted", database: "deleted", lock: "deleted", cache: "absent: Azure does not have it"},
+			want:   map[resource.ID]string{server: "delete", database: "delete", lock: "delete", cache: "absent: Azure does not have it"},
 		},
 	}
 	for name, tc := range cases {
@@ -123,7 +133,7 @@ func TestNewDeletion(t *testing.T) {
 			keep := []activities.Lock{{ID: lock, Level: "CanNotDelete"}}
 			f[server].Locks, f[database].Locks, f[lock].Locks = keep, keep, keep
 			f[server].Dependents = []activities.Dependent{{ID: database}, {ID: lock}}
-			f[database].Data = []string{"db"}
+			f[database].Data = items(t, database.String())
 			if tc.change != nil {
 				tc.change(f)
 			}
@@ -131,12 +141,12 @@ func TestNewDeletion(t *testing.T) {
 			for _, id := range []resource.ID{server, database, lock, cache} {
 				resources = append(resources, Deletable{ID: id, Facts: *f[id]})
 			}
-			p := NewDeletion(resources, tc.consent)
+			p := New(nil, nil, resources, tc.consent)
 			for _, row := range p.Resources {
-				if got := row.result(); got != tc.want[row.ID] {
-					t.Errorf("%s: %s is %q, want %q\n%s", tc.reason, row.ID.Short(), got, tc.want[row.ID], p.Text(false))
+				if got := row.actionText(); got != tc.want[row.ID] {
+					t.Errorf("%s: %s is %q, want %q\n%s", tc.reason, row.ID.Short(), got, tc.want[row.ID], p.Text(false, cli.Ink{}))
 				}
-				if row.Result == ResultRefused && slices.ContainsFunc(row.Refusals, func(r Refusal) bool { return r.Remedy == "" }) {
+				if row.Action == ActionRefused && slices.ContainsFunc(row.Refusals, func(r Refusal) bool { return r.Remedy == "" }) {
 					t.Errorf("a refusal of %s has no remedy", row.ID.Short())
 				}
 			}
@@ -159,13 +169,13 @@ func TestCascadeAdds(t *testing.T) {
 		t.Fatalf("a cascade adds %v, want the database", added)
 	}
 	added[0].Facts = activities.PlanDeletionResult{Exists: true}
-	p := NewDeletion(append(all, added...), Consent{Cascade: true})
-	if got := p.Resources[1].result(); got != "falls with sql" || p.Resources[1].Sends() {
+	p := New(nil, nil, append(all, added...), Consent{Cascade: true})
+	if got := p.Resources[1].actionText(); got != "falls with sql" || p.Resources[1].Sends() {
 		t.Errorf("the database is %q, want it to fall with the server, without a request of its own", got)
 	}
 	added[0].Facts.Policy = resource.PolicyObserve
-	p = NewDeletion(append(all, added...), Consent{Cascade: true})
-	if got := p.Resources[0].result() + ", " + p.Resources[1].result(); got != "kept, because sql/db stays, refused: ContainsProtected" {
+	p = New(nil, nil, append(all, added...), Consent{Cascade: true})
+	if got := p.Resources[0].actionText() + ", " + p.Resources[1].actionText(); got != "kept, because sql/db stays, refused: ContainsProtected" {
 		t.Errorf("with a kept database: %s", got)
 	}
 }
@@ -177,40 +187,40 @@ func TestDeletionChanges(t *testing.T) {
 	database := id(t, server.String()+"/databases/db")
 	before := activities.PlanDeletionResult{
 		Managed: true, Generation: 1, Policy: resource.PolicyManage, Exists: true,
-		Identity: resource.Identity{"properties.uniqueId": "a", "systemData.createdAt": "2026-01-01T00:00:00Z"}, Found: contents.Found{Data: []string{"sql"}},
+		Identity: resource.Identity{"properties.uniqueId": "a", "systemData.createdAt": "2026-01-01T00:00:00Z"}, Found: contents.Found{Data: items(t, server.String())},
 	}
 	cases := map[string]struct {
 		change func(*activities.PlanDeletionResult)
 		want   string
 	}{
 		"lock":    {func(f *activities.PlanDeletionResult) { f.Locks = []activities.Lock{{ID: database, Level: "ReadOnly"}} }, "lock"},
-		"content": {func(f *activities.PlanDeletionResult) { f.Unmanaged = []string{"x"} }, "content x is new"},
-		"rule":    {func(f *activities.PlanDeletionResult) { f.Rules = []string{"r"} }, "content r is new"},
-		"data":    {func(f *activities.PlanDeletionResult) { f.Data = nil }, "data of sql is gone"},
+		"content": {func(f *activities.PlanDeletionResult) { f.Unmanaged = []contents.Item{{Name: "x"}} }, "content x is new"},
+		"rule":    {func(f *activities.PlanDeletionResult) { f.Rules = []contents.Item{{Name: "r"}} }, "content r is new"},
+		"data":    {func(f *activities.PlanDeletionResult) { f.Data = nil }, "data of sql (Microsoft.Sql/servers) is gone"},
 		"dependent": {func(f *activities.PlanDeletionResult) {
 			f.Dependents = []activities.Dependent{{ID: database, Deleting: true}}
 		}, "dependent"},
 		"policy": {func(f *activities.PlanDeletionResult) { f.Policy = resource.PolicyProtect }, "the policy was manage in the plan and is protect"},
-		"spec":   {func(f *activities.PlanDeletionResult) { f.Generation = 2 }, "the generation was 1 in the plan and is 2"},
-		"absent": {func(f *activities.PlanDeletionResult) { f.Exists = false }, "existence was true"},
+		"spec":   {func(f *activities.PlanDeletionResult) { f.Generation = 2 }, "the generation of its spec was 1 in the plan and is 2"},
+		"absent": {func(f *activities.PlanDeletionResult) { f.Exists = false }, "is no longer in Azure"},
 		"recreated": {func(f *activities.PlanDeletionResult) {
 			f.Identity = resource.Identity{"systemData.createdAt": "2026-02-02T00:00:00Z"}
 		}, "was created again"},
 		"another":    {func(f *activities.PlanDeletionResult) { f.Identity = resource.Identity{"properties.uniqueId": "b"} }, "was created again"},
 		"right":      {func(f *activities.PlanDeletionResult) { f.Denied = []string{"no right"} }, "refusal no right is new"},
-		"unmanaged":  {func(f *activities.PlanDeletionResult) { f.Managed = false }, "managed was true"},
+		"unmanaged":  {func(f *activities.PlanDeletionResult) { f.Managed = false }, "is no longer managed"},
 		"unanswered": {func(f *activities.PlanDeletionResult) { f.Unknown = []string{"locks"} }, "unanswered question locks is new"},
 	}
 	consent := Consent{WithData: true}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			planned := NewDeletion([]Deletable{{ID: server, Facts: before}}, consent)
+			planned := New(nil, nil, []Deletable{{ID: server, Facts: before}}, consent)
 			path := t.TempDir() + "/plan"
-			if err := planned.Write(path, nil, "ana", time.Unix(0, 0)); err != nil {
-				t.Fatal(err)
+			if digest, err := planned.Write(path, "ana", time.Unix(0, 0)); err != nil || digest != planned.Digest() {
+				t.Fatal(digest, err)
 			}
-			file, err := ReadDeletion(path)
+			file, err := ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -219,9 +229,9 @@ func TestDeletionChanges(t *testing.T) {
 			}
 			after := before
 			tc.change(&after)
-			changes := file.Changes(NewDeletion([]Deletable{{ID: server, Facts: after}}, consent))
-			if len(changes) == 0 || !strings.Contains(strings.Join(changes, "\n"), tc.want) {
-				t.Errorf("changes are %q, want one with %q", changes, tc.want)
+			changes := file.Changes(New(nil, nil, []Deletable{{ID: server, Facts: after}}, consent))
+			if len(changes) != 1 || !strings.Contains(strings.Join(changes[0].Texts, "\n"), tc.want) {
+				t.Errorf("changes are %v, want one with %q", changes, tc.want)
 			}
 		})
 	}
