@@ -126,7 +126,7 @@ func TestGuardRecreationByType(t *testing.T) {
 	if got := check("Microsoft.Sql/servers", func(in *PreCheckInput) { in.Desired.Policy = resource.PolicyObserve }); got.Reason != resource.ReasonDriftDetected {
 		t.Errorf("an observed resource is only reported: %s", got.Reason)
 	}
-	want(t, check("Microsoft.KeyVault/vaults", nothing), resource.ActionBlock, resource.ReasonDisappeared, resource.RetryVerySlow, "az keyvault recover --name x1, then run armature reconcile x1")
+	want(t, check("Microsoft.KeyVault/vaults", nothing), resource.ActionBlock, resource.ReasonDisappeared, resource.RetryVerySlow, "az keyvault recover --name x1 (within its retention, 7 to 90 days), then run armature reconcile x1")
 }
 
 // disappear makes 40 resources of a type, deletes them, and returns their specs.

@@ -99,7 +99,7 @@ func TestPlanDeletion(t *testing.T) {
 				w.put(databaseText, `{"location":"westus2","kind":"ReadWrite"}`)
 				w.put(clusterText+"/databases/db2", `{"location":"westus2","kind":"ReadWrite"}`)
 			},
-			want: []string{`"name":"c1/db1 (Microsoft.Kusto/Clusters/Databases)"},{`, `"unmanaged":[{"id":"` + databaseText, `"data":[{"id":"` + databaseText, `"restore":"ask Azure support","within":"14 days"`},
+			want: []string{`"name":"c1/db1 (Microsoft.Kusto/Clusters/Databases)"},{`, `"unmanaged":[{"id":"`, `"data":[{"id":"`, `"restore":"ask Azure support","within":"14 days"`},
 		},
 		"managed contents": {
 			reason: "they are dependents, whatever is deleted with it", id: clusterText,

@@ -75,7 +75,7 @@ func disappearedText(desired resource.Desired, recreation extensions.Recreation)
 	if recreation.Restore != "" {
 		restore := restoreText(recreation, desired.ID)
 		if recreation.Within != "" {
-			restore += " within " + recreation.Within
+			restore += " (within " + recreation.Within + ")"
 		}
 		text += fmt.Sprintf(". To bring it back, %s, then run armature reconcile %s", restore, name)
 	}
