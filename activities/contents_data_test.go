@@ -3,7 +3,6 @@ package activities
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -100,21 +99,26 @@ func TestGuardData(t *testing.T) {
 func TestDataTypes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	var unlisted []string
+	unlisted := 0
 	writable := types.Names(true)
-	for _, name := range writable {
+	for i, name := range writable {
+		if testing.Short() && i%20 != 0 {
+			continue
+		}
 		if w.acts.Registry.HoldsUnlistedData(name) {
-			unlisted = append(unlisted, name)
+			unlisted++
 		}
 	}
-	fmt.Printf("score deletes.withdata %d/%d writable types need --with-data\n", len(unlisted), len(writable))
+	if !testing.Short() {
+		fmt.Printf("score deletes.withdata %d/%d writable types need --with-data\n", unlisted, len(writable))
+	}
 	for _, name := range []string{"Microsoft.Network/virtualNetworks", "Microsoft.Storage/storageAccounts", "Microsoft.Web/sites", "Microsoft.Compute/virtualMachines", "Microsoft.Kusto/clusters"} {
-		if slices.Contains(unlisted, name) {
+		if w.acts.Registry.HoldsUnlistedData(name) {
 			t.Errorf("%s needs --with-data also when it is empty", name)
 		}
 	}
 	for _, name := range []string{"Microsoft.Kusto/clusters/databases", "Microsoft.Compute/disks", "Microsoft.Cache/redis", "Microsoft.NetApp/netAppAccounts/capacityPools/volumes", "Microsoft.Search/searchServices", "Microsoft.Compute/virtualMachineScaleSets"} {
-		if !slices.Contains(unlisted, name) {
+		if !w.acts.Registry.HoldsUnlistedData(name) {
 			t.Errorf("%s is deleted without --with-data", name)
 		}
 	}

@@ -101,6 +101,9 @@ func TestSchemaCommands(t *testing.T) {
 		"no manifest":    {"what to do next", []string{"init", other}, cli.ExitFailed, "", "armature new TYPE > FILE.yaml"},
 		"empty folder":   {"what to do next", []string{"init", t.TempDir()}, cli.ExitBadInput, "", "armature new TYPE > FILE.yaml"},
 	}
+	if testing.Short() {
+		delete(cases, "all types") // the schema of 3,000 types
+	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			w := offlineWorld(t)
