@@ -226,6 +226,31 @@ func TestPreflightThrottled(t *testing.T) {
 	}
 }
 
+// TestPreflightOfBadNetwork checks that a network that breaks or hangs is no error of the manifest,
+// and that the plan ends in time.
+func TestPreflightOfBadNetwork(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fault armsim.Fault
+		part  string
+	}{
+		"Broken": {armsim.Fault{Method: "POST", Reset: true}, "reach ARM"},
+		"Silent": {armsim.Fault{Method: "POST", Gate: true}, "ARM gave no answer in time"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, validating)
+			w.put(groupText, `{"location":"westus2"}`)
+			w.sim.AddFault(c.fault)
+			got, _ := finishWithin(w, 4*time.Second, w.acts.PlanResource, PlanResourceInput{Desired: askedAccount(t, askedText, badProperty), Depth: PlanPreflight})
+			if got.Action != PlanCreate || got.Preflight == nil || got.Preflight.Outcome != PreflightNotAsked || !strings.Contains(got.Preflight.Reason, c.part) {
+				t.Errorf("got %s with %+v, want %q", got.Action, got.Preflight, c.part)
+			}
+			w.wantNoWrites()
+		})
+	}
+}
+
 // TestPreflightSecrets checks that ARM gets the secret and that nothing else does, also if ARM
 // repeats it.
 func TestPreflightSecrets(t *testing.T) {
