@@ -16,8 +16,6 @@ const deploymentType = "Microsoft.Resources/deployments"
 type proposal struct {
 	id, apiVersion string
 	body           object
-	// uncheckedRights is set if the caller needs no right to write it.
-	uncheckedRights bool
 }
 
 // validateResources serves POST providers/Microsoft.Resources/validateResources, which asks
