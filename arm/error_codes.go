@@ -90,6 +90,8 @@ var codeRows = []Row{
 	{Code: "MethodNotAllowed", Class: ClassVerySlow, Reason: "the type does not support the method", Source: srcASO},
 	{Code: "RegionDoesNotAllowProvisioning", Class: ClassVerySlow, Reason: "the subscription's offer excludes the region", Source: srcErrors},
 	{Code: "SkuNotAvailable", Class: ClassVerySlow, Reason: "the region does not offer the SKU now", Source: srcASO},
+	{Code: "InvalidResourceLocation", Class: ClassVerySlow, Reason: "the resource exists in another location, which only a new one changes", Source: srcReported},
+	{Code: "InvalidResourceGroupLocation", Class: ClassVerySlow, Reason: "the group exists in another location, which only a new one changes", Source: srcReported},
 	{Code: CodeReadOnly, Class: ClassVerySlow, Reason: "a worker that may write has to take it", Source: srcOwn},
 	{Code: CodeCredentialNotUsable, Class: ClassVerySlow, Reason: "the manifest or the worker's config has to change", Source: srcOwn},
 	{Code: "FlagMustBeSetForRestore", Class: ClassVerySlow, Reason: "a deleted resource occupies the name: restore or purge it", Source: srcSoft},

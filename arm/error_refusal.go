@@ -29,11 +29,7 @@ func refusalRows() []refusalRow {
 		{RefusalSoftDeleted, []string{"softdelete", "flagmustbesetforrestore"}, []string{"soft-deleted", "soft deleted", "softdeleted", "deleted but recoverable state"}, srcSoft},
 		{RefusalPolicy, []string{"bypolicy", "policyviolation"}, []string{"disallowed by policy"}, srcPolicy},
 		{RefusalQuota, []string{"quota", "limitreached", "limitexceeded"}, []string{"exceeding approved", "quota limit", "quota has been", "exceeds the quota", "exceed quota"}, srcErrors},
-		{
-			RefusalImmutable, []string{"cannotbeupdated", "cannotbechanged", "immutable", "changenotallowed", "updatenotallowed"},
-			[]string{"cannot be changed", "can't be changed", "cannot be updated", "cannot be modified", "can't be modified", "is immutable", "are immutable", "changing property"},
-			srcReported,
-		},
+		{RefusalImmutable, nil, nil, srcReported}, // error_immutable.go
 		{RefusalNameTaken, []string{"alreadytaken", "nameunavailable", "namenotavailable", "namealreadyexists", "nameinuse"}, []string{"is already taken", "name is not available"}, srcErrors},
 	}
 }
@@ -47,9 +43,7 @@ func (e *Error) Refusal() Refusal {
 	codes := strings.ToLower(strings.Join(e.Codes(), " "))
 	messages := e.messages()
 	for _, row := range refusalRows() {
-		// A message that mentions a state is about now, not about for ever.
-		named := containsAny(messages, row.messages) && (row.refusal != RefusalImmutable || !errorTable.mentionsState(e))
-		if named || containsAny(codes, row.codes) {
+		if containsAny(messages, row.messages) || containsAny(codes, row.codes) || row.refusal == RefusalImmutable && e.namesImmutable() {
 			return row.refusal
 		}
 	}
