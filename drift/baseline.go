@@ -61,6 +61,8 @@ type Baseline struct {
 	Newer *NewerValues `json:"newer,omitempty"`
 	// Refused are values of other tools that Azure refused in a PUT; nil for none.
 	Refused *Refused `json:"refused,omitempty"`
+	// Immutable are the paths of values that Azure refused to change.
+	Immutable []string `json:"immutable,omitempty"`
 	// Mixture is the hash of a body whose list items Azure refused beside those of others.
 	Mixture string `json:"mixture,omitempty"`
 	// Owners are the owners of values of the manifest by path, Initial the keyed hashes of
@@ -122,6 +124,11 @@ func NewBaseline(desired, observed map[string]any, opts Options) Baseline {
 	if before := opts.Baseline.Refused; before != nil && before.Body == baseline.Body {
 		baseline.Refused = before
 	}
+	baseline.Immutable = slices.DeleteFunc(slices.Clone(opts.Baseline.Immutable), func(path string) bool {
+		_, sent := reasons[path]
+		_, remains := baseline.Differences[path]
+		return opts.Put && sent && !remains // Azure changed it after all
+	})
 	if opts.Baseline.Mixture == baseline.Body {
 		baseline.Mixture = baseline.Body
 	}

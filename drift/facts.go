@@ -62,6 +62,9 @@ type PropertyFact struct {
 	OneShot bool `yaml:"oneShot"`
 	// Upgraded is set if upgrades outside of manifests set the value: an import leaves it out.
 	Upgraded bool `yaml:"upgraded"`
+	// Immutable is set if the service sets the value, and everything in it, only when it creates
+	// the resource (immutable.go).
+	Immutable bool `yaml:"immutable"`
 	// Kept is set if the service keeps the value when a PUT to an existing resource omits it.
 	Kept bool `yaml:"kept"`
 	// Release begins the values that releases outside of manifests set, for example "DOCKER|";
