@@ -12,7 +12,7 @@ import "net/http"
 // checkLocation compares for every type.
 func changeRows() []changeRow {
 	var rows []changeRow
-	for _, group := range [][]changeRow{diskChanges(), machineChanges(), aksChanges(), flexibleServerChanges(), storageChanges(), serviceBusChanges(), otherChanges()} {
+	for _, group := range [][]changeRow{diskChanges(), machineChanges(), aksChanges(), flexibleServerChanges(), storageChanges(), serviceBusChanges(), networkSKUs(), otherChanges()} {
 		rows = append(rows, group...)
 	}
 	return rows
@@ -49,6 +49,9 @@ func machineChanges() []changeRow {
 	customData.adding = true
 	faultDomains := row("platformFaultDomainCount", "platformFaultDomainCount", "Azure/aks-engine#1530")
 	faultDomains.typePattern = scaleSetType
+	setFaults, setUpdates := faultDomains, row("platformUpdateDomainCount", "platformUpdateDomainCount", "hashicorp/terraform#10544")
+	setFaults.source = setUpdates.source
+	setFaults.typePattern, setUpdates.typePattern = "microsoft.compute/availabilitysets", "microsoft.compute/availabilitysets"
 	return []changeRow{
 		customData,
 		row("osProfile.adminUsername", "osProfile.adminUsername", "Azure/azure-rest-api-specs#7823 (rule), Azure/azure-powershell#7621 (words)"),
@@ -57,7 +60,7 @@ func machineChanges() []changeRow {
 		row("storageProfile.imageReference", "imageReference", "hashicorp/terraform#8796 (409), MicrosoftDocs/azure-docs#50922 (target)"),
 		row("storageProfile.osDisk.createOption", "osDisk.createOption", "Azure/azure-powershell#7621"),
 		row("storageProfile.dataDisks[lun].createOption", "dataDisk.createOption", "Azure/aks-engine#2563"),
-		faultDomains,
+		faultDomains, setFaults, setUpdates,
 	}
 }
 
@@ -147,6 +150,18 @@ func serviceBusChanges() []changeRow {
 		row("queues", "requiresSession"), row("queues", "requiresDuplicateDetection"), row("queues", "enablePartitioning"),
 		row("topics", "requiresDuplicateDetection"), row("topics", "enablePartitioning"), row("topics/subscriptions", "requiresSession"),
 	}
+}
+
+// networkSKUs: a load balancer keeps its SKU, and a public IP address can be upgraded.
+func networkSKUs() []changeRow {
+	balancer := changeRow{
+		typePattern: "microsoft.network/loadbalancers", path: "sku.name", rule: immutable, status: http.StatusBadRequest, code: "SkuCannotBeChangedOnUpdate",
+		message: "Sku property is set at creation time and cannot be changed from {old} to {new} on resource update for resource {id}.",
+		source:  "Azure/azure-cli#27806 (code and words, for an address), learn.microsoft.com, \"Azure Load Balancer SKUs\" (\"SKUs aren't mutable\")",
+	}
+	address := balancer
+	address.typePattern, address.rule, address.order = "microsoft.network/publicipaddresses", noDowngrade, []string{"Basic", "Standard"}
+	return []changeRow{balancer, address}
 }
 
 func otherChanges() []changeRow {

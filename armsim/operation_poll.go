@@ -3,6 +3,7 @@ package armsim
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -41,8 +42,8 @@ func (s *Simulator) pollOperation(op *operation, q *request) *response {
 
 func (o *operation) errorBody() object {
 	failure := object{"code": o.spec.ErrorCode, "message": o.spec.ErrorMessage}
-	if o.details != nil {
-		failure["details"] = o.details
+	if details := slices.Concat(o.spec.ErrorDetails, o.details); details != nil {
+		failure["details"] = details
 	}
 	return failure
 }

@@ -41,6 +41,8 @@ type OperationSpec struct {
 	Outcome      string `json:"outcome,omitempty"`
 	ErrorCode    string `json:"errorCode,omitempty"`
 	ErrorMessage string `json:"errorMessage,omitempty"`
+	// ErrorDetails are the details of the error: code, message and target of each.
+	ErrorDetails []any `json:"errorDetails,omitempty"`
 	// ErrorStatus is the final HTTP status of a failed poll by Location; default 400.
 	ErrorStatus int `json:"errorStatus,omitempty"`
 	// RelativeLocation sends operation URLs without scheme and host.
