@@ -77,6 +77,20 @@ func (m *requestMaker) errorVerdict(ctx context.Context, id resource.ID, apiVers
 	return verdict
 }
 
+// helperVerdict is errorVerdict for a request that a decision needs beside those for the resource
+// itself: the message begins with the decision and names the request, because the manifest is
+// not at fault.
+func (m *requestMaker) helperVerdict(ctx context.Context, id resource.ID, apiVersion, decision string, err error) resource.Verdict {
+	verdict := m.errorVerdict(ctx, id, apiVersion, err)
+	if failure, isResponse := errors.AsType[*arm.Error](err); isResponse {
+		// The client wraps the error of ARM with the name of the request.
+		request := secrets.Scrub(strings.TrimSuffix(err.Error(), failure.Error()), nil)
+		decision += ": " + request + failure.Answer()
+	}
+	verdict.Message = decision + ": " + verdict.Message
+	return verdict
+}
+
 // retryTransient returns the error that makes Temporal retry a transient error,
 // the count-th of its activity. It returns nil where the error is to be a verdict.
 func retryTransient(err error, count int) error {

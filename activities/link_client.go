@@ -181,7 +181,7 @@ func (c *linkClient) record(ctx context.Context, write writing.Link, operation a
 	failure, answered := errors.AsType[*arm.Error](err)
 	switch {
 	case answered:
-		text = fmt.Sprintf("%s of %s: %d %s", write.Method, write.ID.Short(), failure.Status, failure.Code)
+		text = fmt.Sprintf("%s of %s: %s", write.Method, write.ID.Short(), failure.Answer())
 	case err != nil:
 		text = fmt.Sprintf("%s of %s: no answer, it may have been accepted", write.Method, write.ID.Short())
 	}

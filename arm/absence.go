@@ -36,7 +36,7 @@ func (c *Client) proveAbsence(ctx context.Context, id resource.ID, apiVersion st
 	case err != nil && failure.Doubt == DoubtRepeatable:
 		look = func() (listing, error) { return listMissing, nil } // absent if its owner is
 	case err != nil:
-		return refusal.inDoubt(id, DoubtOpen, fmt.Sprintf("its owner %s is not readable (%d %s)", nameOf(owner), failure.Status, strings.Join(failure.Codes(), "/")))
+		return refusal.inDoubt(id, DoubtOpen, fmt.Sprintf("its owner %s is not readable (%s)", nameOf(owner), failure.Answer()))
 	}
 	state := noWitness(response.Body)
 	disabled := strings.Contains(strings.ToLower(state), "disabled")
@@ -68,7 +68,7 @@ func proofError(err error, path string) error {
 		return fmt.Errorf("proof of absence: GET %s: %w", path, err)
 	}
 	named := *failure
-	named.Message = fmt.Sprintf("proof of absence: GET %s: %s", path, failure.Message)
+	named.Message = fmt.Sprintf("proof of absence: GET %s: %s: %s", path, failure.Answer(), failure.Message)
 	return &named
 }
 

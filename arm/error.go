@@ -1,6 +1,7 @@
 package arm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -109,6 +110,12 @@ func (e *Error) Error() string {
 		fmt.Fprintf(&b, " (request ID %s)", e.RequestID)
 	}
 	return strings.TrimSpace(b.String())
+}
+
+// Answer returns the status with the codes, or with the name of the status if there is no code:
+// "404 ResourceNotFound", "404 Not Found".
+func (e *Error) Answer() string {
+	return fmt.Sprintf("%d %s", e.Status, cmp.Or(strings.Join(e.Codes(), "/"), http.StatusText(e.Status)))
 }
 
 // Codes returns the outer code and the nested ones, outermost first.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/armature-io/armature/internal/jsontree"
@@ -80,7 +81,7 @@ func parseError(payload []byte) *Error {
 			e.addDetail(item, 0)
 		}
 	}
-	e.addEmbeddedCode(textField(top, "message"))
+	e.addEmbedded(textField(top, "message"))
 	e.namePolicies()
 	return e
 }
@@ -144,9 +145,8 @@ func (e *Error) nameDetails() {
 	}
 }
 
-// addEmbeddedCode adds the code of another service's error that a provider repeats
-// as JSON in its message: the rest of that error adds nothing.
-func (e *Error) addEmbeddedCode(message string) {
+// addEmbedded adds the error of another service that a provider repeats as JSON in its message.
+func (e *Error) addEmbedded(message string) {
 	start := strings.Index(message, "{\"")
 	if start < 0 {
 		return
@@ -155,8 +155,8 @@ func (e *Error) addEmbeddedCode(message string) {
 	if inner, ok := jsontree.Value(node, "error").(map[string]any); ok {
 		node = inner
 	}
-	if code := codeField(node, "code"); code != "" && !strings.EqualFold(code, e.Code) && len(e.Details) < maxDetails {
-		e.Details = append(e.Details, Detail{Code: code})
+	if code := codeField(node, "code"); code != "" && !strings.EqualFold(code, e.Code) {
+		e.addDetail(node, 0)
 	}
 }
 
@@ -266,7 +266,44 @@ func fallbackMessage(contentType string, payload []byte) string {
 	case kind == "" || strings.Contains(kind, "json"):
 		return "the response gives no reason"
 	}
-	return fmt.Sprintf("the response is %s, not JSON", sanitizeMessage(kind))
+	message := fmt.Sprintf("the response is %s, not JSON", sanitizeMessage(kind))
+	if line := firstLine(kind, payload); line != "" {
+		message += ": " + line
+	}
+	return message
+}
+
+// maxLineRunes bounds the line of a response that is no JSON.
+const maxLineRunes = 120
+
+var (
+	titlePattern = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
+	tagPattern   = regexp.MustCompile(`(?s)<[^>]*>`)
+	// wordPattern matches the words of a sentence and statuses, and no value of a body: proxies
+	// repeat requests in forms that no scrubber of secrets knows.
+	wordPattern = regexp.MustCompile(`^[("']?(?:[A-Za-z]{1,16}(?:[-/'][A-Za-z]{1,16})?|[0-9]{1,3}(?:\.[0-9])?)[)"',.:;!?]*$|^[-–—|]$`)
+)
+
+// firstLine returns the title of a page, or the first line of a text. A word that may be a value
+// is left out.
+func firstLine(kind string, payload []byte) string {
+	shown := string(payload[:min(len(payload), maxMessageRunes*4)])
+	if title := titlePattern.FindStringSubmatch(shown); title != nil {
+		shown = title[1]
+	} else if strings.Contains(kind, "html") || strings.Contains(kind, "xml") {
+		shown = tagPattern.ReplaceAllString(shown, "\n")
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(shown), "\n")
+	words := strings.Fields(line)
+	for i, word := range words {
+		if !wordPattern.MatchString(word) {
+			words[i] = "…"
+		}
+	}
+	if !strings.ContainsFunc(strings.Join(words, ""), unicode.IsLetter) {
+		return ""
+	}
+	return text.Cut(strings.Join(words, " "), maxLineRunes)
 }
 
 // sanitizeMessage shortens a message and removes the queries of its URLs: the URLs

@@ -100,7 +100,7 @@ func TestErrorShapes(t *testing.T) {
 			reason: "a provider repeats another provider's error in its message",
 			body:   `{"error":{"code":"BadRequest","message":"Conflict response body: {\"error\":{\"code\":\"ThingIsNotProvisioned\",\"message\":\"m\"}}"}}`,
 			want: Error{Code: "BadRequest", Message: `Conflict response body: {"error":{"code":"ThingIsNotProvisioned","message":"m"}}`,
-				Details: []Detail{{Code: "ThingIsNotProvisioned"}}},
+				Details: []Detail{{Code: "ThingIsNotProvisioned", Message: "m"}}},
 		},
 		"EmbeddedNoJSON": {"a brace is no JSON", `{"error":{"code":"A","message":"use {\"name"}}`, Error{Code: "A", Message: `use {"name`}},
 		"HTML":           {"no JSON at all", `<html>`, Error{}},

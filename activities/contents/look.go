@@ -313,7 +313,7 @@ func (c *look) verdict() resource.Verdict {
 	case len(c.Unmanaged) > 0:
 		parts, flags = []string{"resources that Armature does not manage: " + NameAll(Names(c.Unmanaged))}, []string{"--cascade"}
 	case len(c.Unlisted) > 0 && !c.in.Cascade:
-		parts, flags = []string{"what ARM does not list: " + NameAll(Names(c.Unlisted))}, []string{"--cascade"}
+		parts, flags = []string{"what could not be listed: " + NameAll(Names(c.Unlisted))}, []string{"--cascade"}
 		advice = "look at it in Azure, then run"
 	case len(c.Data) > 0:
 		reason, advice = resource.ReasonContainsData, "look at it in Azure, then run"

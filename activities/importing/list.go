@@ -209,7 +209,7 @@ func (i *listing) unlisted(list List, err error) error {
 		if i.fixedNames(list) {
 			return nil
 		}
-		i.leaveOut(list.Type, fmt.Sprintf("Azure does not list them (%d %s); name the IDs of those to import", failure.Status, failure.Code), false)
+		i.leaveOut(list.Type, fmt.Sprintf("they could not be listed (%s); name the IDs of those to import", failure.Answer()), false)
 		return nil
 	}
 	verdict, retry := i.in.Failed(list.APIVersion, err)

@@ -95,7 +95,7 @@ func (v *apiVersions) request(ctx context.Context, key, subscription string, id 
 	failure, _ := errors.AsType[*arm.Error](err)
 	switch {
 	case failure != nil && (failure.Status == http.StatusForbidden || failure.Status == http.StatusNotFound):
-		return "", &UnknownVersionError{id: id, why: fmt.Sprintf("ARM does not show the list of provider %s (%d %s)", id.Provider(), failure.Status, failure.Code)}
+		return "", &UnknownVersionError{id: id, why: fmt.Sprintf("ARM does not show the list of provider %s (%s)", id.Provider(), failure.Answer())}
 	case err != nil:
 		return "", err
 	case version == "":
