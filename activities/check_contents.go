@@ -31,6 +31,9 @@ func (a *Activities) CheckContents(ctx context.Context, in contents.Request) (Ch
 	defer cancel()
 	turn, _ := a.Registry.FamilyHead(in.ID)
 	looker := contents.Looker{Client: a.Client, Registry: a.Registry, IsDeleting: a.isDeleting}
+	if in.Intent == contents.IntentReplace {
+		looker.IsDeleting = a.isManaged // CheckDependents judged them
+	}
 	if verdict, err := looker.CheckScope(requests, in); err != nil || verdict != nil {
 		if err != nil {
 			verdict = new(a.contentsErrorVerdict(ctx, in, err))
@@ -64,6 +67,12 @@ func (a *Activities) isDeleting(ctx context.Context, id resource.ID) (bool, erro
 	return known && managed.Deleting, err //nolint:wrapcheck // its caller adds the resource
 }
 
+// isManaged reports whether Armature manages a resource.
+func (a *Activities) isManaged(ctx context.Context, id resource.ID) (bool, error) {
+	_, known, err := a.Fleet.Managed(ctx, id)
+	return known, err //nolint:wrapcheck // its caller adds the resource
+}
+
 // isClosed reports whether a stopped parent, such as a stopped cluster, refuses to
 // list its children, while a managed child waits for its deletion. Without such a
 // child no user agreed that anything in it may be deleted.
@@ -80,5 +89,5 @@ func (a *Activities) contentsErrorVerdict(ctx context.Context, in contents.Reque
 		return resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow,
 			fmt.Sprintf("cannot look up in Temporal what Armature manages in %s, so it is not deleted: %v", in.ID.Short(), err))
 	}
-	return a.errorVerdict(ctx, in.ID, in.APIVersion, err)
+	return a.helperVerdict(ctx, in.ID, in.APIVersion, "its contents are not known", err)
 }

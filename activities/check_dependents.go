@@ -22,7 +22,8 @@ type CheckDependentsInput struct {
 	Cascade bool   `json:"cascade,omitempty"`
 	By      string `json:"by,omitempty"`
 	// WithData is as in contents.Request; a cascade passes it on.
-	WithData bool `json:"withData,omitempty"`
+	WithData bool            `json:"withData,omitempty"`
+	Intent   contents.Intent `json:"intent,omitempty"`
 	// StatedAt is when a user requested the cascade.
 	StatedAt time.Time `json:"statedAt,omitzero"`
 	// Order is the signed request, which a cascade passes on; nil for one that is not
@@ -37,6 +38,9 @@ type CheckDependentsResult struct {
 	OverdueAfter time.Duration `json:"overdueAfter,omitempty"`
 	// Audits is set if the worker keeps an audit trail.
 	Audits bool `json:"audits,omitempty"`
+	// Falling are the managed resources that fall with one that is replaced, and that are created
+	// again after it.
+	Falling []resource.ID `json:"falling,omitempty"`
 }
 
 // CheckDependents blocks a deletion while managed resources need this one: they are
@@ -66,6 +70,11 @@ func (a *Activities) CheckDependents(ctx context.Context, in CheckDependentsInpu
 			fmt.Sprintf("cannot look up in Temporal what depends on %s, so it is not deleted: %v", in.ID.Short(), err)))
 		return result, nil
 	}
+	if in.Intent == contents.IntentReplace {
+		result.Falling, result.Verdict = a.falling(in, found)
+		a.report("CheckDependents", result.Verdict)
+		return result, nil
+	}
 	verdict := dependentsVerdict(in, found)
 	if owner, deleting := a.deletedWithOwner(requests, in.ID, found); deleting && verdict.Reason == resource.ReasonWaitingForDependents {
 		verdict = waitForOwnerDelete(owner, "everything that needs it is deleted with that owner too, and not before: "+contents.NameAll(contents.DisplayNames(verdict.WaitingFor)))
@@ -73,6 +82,40 @@ func (a *Activities) CheckDependents(ctx context.Context, in CheckDependentsInpu
 	result.Verdict = a.report("CheckDependents", verdict)
 	return result, nil
 }
+
+// falling returns the managed resources that fall with a resource that is replaced, and blocks
+// if one of them would not be created again, or if others need the resource.
+func (a *Activities) falling(in CheckDependentsInput, found Dependents) ([]resource.ID, resource.Verdict) {
+	var falling, waitingFor []resource.ID
+	var texts []string
+	for _, dependent := range found.Listed {
+		if dependent.Gone {
+			continue
+		}
+		falls := Dependent{ID: dependent.ID, Policy: dependent.Policy, Deleting: dependent.Deleting}
+		if refusal := replaceDependentRefusal(a.Registry, in.ID, falls); refusal != nil {
+			texts, waitingFor = append(texts, refusal.Text()), append(waitingFor, dependent.ID)
+			continue
+		}
+		falling = append(falling, dependent.ID)
+	}
+	switch {
+	case found.More:
+		texts = append(texts, "it has more dependents than were listed; delete a part of them first")
+	case len(falling) > 0 && in.Order != nil && !in.Order.Cascade:
+		texts = append(texts, "the signed request covers it alone, and not "+contents.NameAll(contents.DisplayNames(falling))+"; repeat armature reconcile --recreate "+in.ID.Short())
+	}
+	if len(texts) == 0 {
+		slices.SortFunc(falling, func(a, b resource.ID) int { return strings.Compare(a.Key(), b.Key()) })
+		return falling, resource.Proceed("")
+	}
+	verdict := resource.Block(resource.ReasonWaitingForDependents, fmt.Sprintf("%s is not replaced: %s", in.ID.Short(), strings.Join(texts[:min(len(texts), maxNamedRefusals)], "; ")))
+	verdict.WaitingFor = waitingFor[:min(len(waitingFor), maxWaitingFor)]
+	return nil, verdict
+}
+
+// maxNamedRefusals bounds the refusals that one message names.
+const maxNamedRefusals = 5
 
 // withoutMutual leaves out the dependents that are being deleted too and that this
 // resource needs in turn: they would wait for each other without end. ARM decides

@@ -140,6 +140,11 @@ func (w *world) WakeDeleting(_ context.Context, _ Change, needed []resource.ID) 
 	return len(needed), w.fleet.err
 }
 
+func (w *world) WakeFallen(_ context.Context, _ Change, needed []resource.ID) (int, error) {
+	w.fleet.notified = append(w.fleet.notified, needed...)
+	return len(needed), w.fleet.err
+}
+
 func (w *world) Awaited(context.Context, resource.ID) (bool, error) {
 	return w.fleet.awaited, w.fleet.err
 }

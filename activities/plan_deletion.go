@@ -135,11 +135,7 @@ func (p *deletionPlan) ask(ctx context.Context, desired *resource.Desired) {
 		p.unknown("the management locks", err)
 	}
 	// Managed contents are dependents: whether they are deleted too is known to the client.
-	isManaged := func(ctx context.Context, id resource.ID) (bool, error) {
-		_, known, err := p.Fleet.Managed(ctx, id)
-		return known, err //nolint:wrapcheck // its caller adds the resource
-	}
-	looker := contents.Looker{Client: p.Client, Registry: p.Registry, IsDeleting: isManaged}
+	looker := contents.Looker{Client: p.Client, Registry: p.Registry, IsDeleting: p.isManaged}
 	if scope, err := looker.CheckScope(ctx, p.request); err != nil {
 		p.unknown("the scope that it ends", err)
 	} else if scope != nil {

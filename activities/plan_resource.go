@@ -18,12 +18,14 @@ import (
 type PlanAction string
 
 // The actions of a plan. None covers a resource in sync and one that a policy
-// leaves alone. Delete and Configure are for the CLI: it knows the resources that no
+// leaves alone. Replace is an update that Azure refuses: only a new resource has the values.
+// Delete and Configure are for the CLI: it knows the resources that no
 // manifest names any more, and reports a resource of None as Configure where an apply
 // changes the spec.
 const (
 	PlanCreate  PlanAction = "create"
 	PlanUpdate  PlanAction = "update"
+	PlanReplace PlanAction = "replace"
 	PlanDelete  PlanAction = "delete"
 	PlanNone    PlanAction = "none"
 	PlanBlocked PlanAction = "blocked"
@@ -58,6 +60,8 @@ type PlanResourceResult struct {
 	// Drops and MoreDrops are as in resource.Verdict.
 	Drops     []string `json:"drops,omitempty"`
 	MoreDrops int      `json:"moreDrops,omitempty"`
+	// Replacement is set with PlanReplace.
+	Replacement *Replacement `json:"replacement,omitempty"`
 	Findings
 	// Settings are what an apply changes in the applied spec. Its body is among them only
 	// where nothing in Azure differs from it.
@@ -105,6 +109,10 @@ type planning struct {
 	managed bool
 	// after are the resources that the same plan creates first.
 	after []resource.ID
+	// immutable are the differences that Azure refuses to correct.
+	immutable []resource.Difference
+	// askDeletion asks what a DELETE of the resource depends on.
+	askDeletion func(ctx context.Context, desired *resource.Desired) PlanDeletionResult
 	// findings are those of the comparison with Azure, and ignored the paths that it left out:
 	// those of the manifest, and those of other owners.
 	findings Findings
@@ -122,7 +130,7 @@ func (a *Activities) PlanResource(ctx context.Context, in PlanResourceInput) (Pl
 	reader := a.resourceReader.startedAt(a.options.StartTime(ctx))
 	p := &planning{
 		resourceReader: reader, comparer: &comparer{reader.requestMaker, a.options.SettleTime}, memories: a.Memory, checks: a.checks(), vaults: a.options.Exports,
-		in: in, stated: stated, heartbeat: heartbeat,
+		in: in, stated: stated, heartbeat: heartbeat, askDeletion: a.deletionFacts,
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
@@ -195,6 +203,7 @@ func (p *planning) compare(ctx, requests context.Context) (PlanResourceResult, e
 		options := request.Comparison()
 		options.Answer = in.Observed
 		found := drift.Compare(request.Object.Desired, request.Object.Observed, options)
+		p.immutable = drift.Immutable(found.Differences, options)
 		p.findings, p.ignored = findingsOf(request.Object, found, options), options.Ignore
 	}
 	if verdict.Action == resource.ActionBlock && verdict.Reason == resource.ReasonReferenceNotReady && len(p.after) > 0 {
@@ -273,8 +282,9 @@ func (p *planning) finish(ctx context.Context, observed map[string]any, verdict 
 		Findings: p.findings, After: p.after, WaitingFor: verdict.WaitingFor, RequestID: verdict.RequestID,
 	}
 	p.checkOffer(ctx, &result)
+	p.checkReplacement(ctx, observed, &result)
 	result.Settings = p.settings(result)
-	if result.Action == PlanCreate || result.Action == PlanUpdate {
+	if result.Action == PlanCreate || result.Action == PlanUpdate || result.Action == PlanReplace {
 		result.Held = p.writeHold(ctx)
 	}
 	if result.Action != PlanError && result.Action != PlanBlocked {

@@ -207,6 +207,9 @@ func (p *put) failed(ctx context.Context, err error, values []string) (PutResour
 		return PutResourceResult{}, retry
 	}
 	failure, refused := errors.AsType[*arm.Error](err)
+	if refused {
+		p.rememberImmutable(failure)
+	}
 	replace := refused && p.replaces(failure, &verdict)
 	result := p.stop(verdict)
 	if result.Replace = replace; replace {

@@ -32,6 +32,9 @@ type WakeDependentsInput struct {
 	// Needed are the resources that a deleted one needed: if they are being deleted,
 	// it may have blocked them.
 	Needed []resource.ID `json:"needed,omitempty"`
+	// Fallen are the resources that fell with one that is replaced: they are Ready, and read
+	// themselves now.
+	Fallen []resource.ID `json:"fallen,omitempty"`
 	// Once skips the second sweep: the run is about to end.
 	Once bool `json:"once,omitempty"`
 }
@@ -76,6 +79,11 @@ func (a *Activities) sweep(ctx context.Context, in WakeDependentsInput) (int, er
 	woken, err := 0, error(nil)
 	if !a.Registry.Leaf(in.ID.Type()) {
 		woken, err = a.Waker.Wake(ctx, change)
+	}
+	if err == nil && len(in.Fallen) > 0 {
+		var fallen int
+		fallen, err = a.Waker.WakeFallen(ctx, change, in.Fallen)
+		woken += fallen
 	}
 	if err != nil || len(in.Needed) == 0 {
 		return woken, err

@@ -119,6 +119,25 @@ func (f *Fleet) WakeDeleting(ctx context.Context, change activities.Change, need
 	return int(total.Load()), err
 }
 
+// WakeFallen signals resources that fell with a replaced one, whatever they wait for, and
+// returns how many.
+func (f *Fleet) WakeFallen(ctx context.Context, change activities.Change, fallen []resource.ID) (int, error) {
+	var total atomic.Int64
+	var all errgroup.Group
+	all.SetLimit(maxSignals)
+	for _, id := range fallen {
+		all.Go(func() error {
+			sent, err := f.signal(ctx, id.WorkflowID(), change)
+			if sent {
+				total.Add(1)
+			}
+			return err
+		})
+	}
+	err := all.Wait()
+	return int(total.Load()), err
+}
+
 // wakeDeletingAll signals each resource once, with its latest change: the resource may
 // know an older one, and a known change wakes no workflow.
 func (f *Fleet) wakeDeletingAll(ctx context.Context, targets []target) ([]woken, error) {

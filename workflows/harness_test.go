@@ -43,7 +43,8 @@ type script struct {
 	turn       func(activities.TakeTurnInput) resource.Verdict
 	provider   func(activities.RegisterProviderInput) resource.Verdict
 	serialised resource.ID
-	// overdueAfter is the limit in results of CheckDependents.
+	// falling is in results of CheckDependents, and overdueAfter their limit.
+	falling      []resource.ID
 	overdueAfter time.Duration
 	adopt        bool
 	// verify is what PreCheck returns for an accepted PUT.
@@ -217,7 +218,7 @@ func (r *run) register() {
 		},
 		"CheckDependents": func(_ context.Context, in activities.CheckDependentsInput) (activities.CheckDependentsResult, error) {
 			r.recordCall("CheckDependents")
-			return activities.CheckDependentsResult{Verdict: r.script.dependents(in), OverdueAfter: r.script.overdueAfter}, nil
+			return activities.CheckDependentsResult{Verdict: r.script.dependents(in), OverdueAfter: r.script.overdueAfter, Falling: r.script.falling}, nil
 		},
 		"TakeTurn": func(_ context.Context, in activities.TakeTurnInput) (activities.TakeTurnResult, error) {
 			r.recordCall("TakeTurn")

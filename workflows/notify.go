@@ -27,6 +27,8 @@ const (
 	stateChanged = "changed"
 	// stateFree: another resource that waited for this one found it free.
 	stateFree = "free"
+	// stateReplaced: it was deleted and is created again; what was in it fell with it.
+	stateReplaced = "deleted to be created again"
 	// stateKept: its deletion was taken back.
 	stateKept = "no longer being deleted"
 	// stateForgotten: its workflow ended and left it in Azure.

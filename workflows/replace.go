@@ -9,14 +9,15 @@ import (
 )
 
 // replace deletes a resource that Azure refuses to change, behind the guards of a deletion:
-// nothing managed may need it, and it must contain nothing else. The next pass creates it
-// again, as the user approved. A message that ends the pass or changes the spec before the
-// DELETE takes the approval back.
+// nothing managed elsewhere may need it, and it must contain nothing that would not be created
+// again. The next pass creates it again, as the user approved, and then the managed resources
+// in it do so themselves. A message that ends the pass or changes the spec before the DELETE
+// takes the approval back.
 func (r *reconciler) replace(ctx workflow.Context, p *pass, refusal resource.Verdict) resource.Verdict {
 	r.logDecision(ctx, p, "PutResource", refusal)
 	var a *activities.Activities
 	dependents, err := execute(requestOptions(ctx, "find dependents of "+p.desired.ID.Short()), a.CheckDependents, activities.CheckDependentsInput{
-		ID: p.desired.ID, Needs: p.desired.Needs(),
+		ID: p.desired.ID, Needs: p.desired.Needs(), Intent: contents.IntentReplace, Order: r.state.Requests.Order,
 	})
 	if verdict := verdictOf(dependents.Verdict, err); verdict.Stops() {
 		return verdict
@@ -25,7 +26,7 @@ func (r *reconciler) replace(ctx workflow.Context, p *pass, refusal resource.Ver
 		return refusal
 	}
 	looked, err := executeRead(requestOptions(ctx, "list the contents of "+p.desired.ID.Short()), r, a.CheckContents, contents.Request{
-		ID: p.desired.ID, APIVersion: p.desired.APIVersion, Credential: p.desired.Credential, Stated: p.desired.Body,
+		ID: p.desired.ID, APIVersion: p.desired.APIVersion, Credential: p.desired.Credential, Stated: p.desired.Body, Intent: contents.IntentReplace,
 	})
 	if verdict := verdictOf(looked.Verdict, err); verdict.Stops() {
 		return verdict
@@ -50,6 +51,9 @@ func (r *reconciler) replace(ctx workflow.Context, p *pass, refusal resource.Ver
 		}
 	}
 	r.state.Requests.Approved.Recreation, r.state.Requests.Pass = true, true
+	if len(dependents.Falling) > 0 {
+		r.notifyDependents(ctx, activities.WakeDependentsInput{State: stateReplaced, Fallen: dependents.Falling, Once: true})
+	}
 	return resource.Verdict{
 		Action: resource.ActionBlock, Reason: resource.ReasonReconciling, Severity: resource.SeverityInfo, Class: resource.RetryFast,
 		Message: "deleted, because Azure refuses to change it; it is created again",

@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -88,9 +89,14 @@ func TestReplace(t *testing.T) {
 				exists = false
 				return activities.DeleteResourceResult{Verdict: resource.Proceed(""), Done: true}
 			}
+			r.script.falling = []resource.ID{mustID(desired().ID.String() + "/parts/p")}
 			r.apply(desired())
 			r.at(time.Minute, workflows.ReconcileUpdate, workflows.ReconcileInput{Recreate: true})
 			r.start(2 * time.Minute)
+			fallen := slices.ContainsFunc(r.script.wakes, func(in activities.WakeDependentsInput) bool { return len(in.Fallen) == 1 })
+			if fallen != slices.Contains(c.want, "delete") {
+				t.Errorf("%s: what fell with it was woken: %t", c.reason, fallen)
+			}
 			if len(calls) == 0 || calls[0] != "put" {
 				t.Fatalf("calls %v, want the refused PUT of the apply first", calls)
 			}

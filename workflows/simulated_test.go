@@ -127,6 +127,10 @@ func (alone) WakeDeleting(context.Context, activities.Change, []resource.ID) (in
 	return 0, nil
 }
 
+func (alone) WakeFallen(context.Context, activities.Change, []resource.ID) (int, error) {
+	return 0, nil
+}
+
 func (alone) Awaited(context.Context, resource.ID) (bool, error) { return true, nil }
 
 func (alone) Take(context.Context, activities.Turn) (activities.Position, error) {

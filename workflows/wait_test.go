@@ -9,6 +9,7 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
+	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 )
@@ -197,6 +198,42 @@ func TestWakeOfReadyResource(t *testing.T) {
 	r.start(time.Second)
 	if r.count("GetResource") != 1 {
 		t.Errorf("%d reads, want one: a Ready resource waits for nothing", r.count("GetResource"))
+	}
+}
+
+// TestFallenResource wakes a Ready resource whose owner is replaced: it reads itself, and the
+// approval of the replacement covers its recreation. Other resources do not carry it.
+func TestFallenResource(t *testing.T) {
+	for name, c := range map[string]struct {
+		reason string
+		wake   workflows.WakeInput
+		want   []bool
+	}{
+		"owner":       {"it fell with it", workflows.WakeInput{ID: mustID(group), State: "deleted to be created again"}, []bool{false, true}},
+		"not its own": {"it is elsewhere", workflows.WakeInput{ID: mustID(group + "2"), State: "deleted to be created again"}, []bool{false}},
+		"changed":     {"a change of the owner deletes nothing", workflows.WakeInput{ID: mustID(group), State: "changed"}, []bool{false}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t)
+			var approved []bool
+			exists := true
+			r.script.get = func(activities.GetResourceInput) activities.GetResourceResult {
+				return activities.GetResourceResult{Verdict: resource.Proceed(""), Exists: exists}
+			}
+			r.script.pre = func(in activities.PreCheckInput) resource.Verdict {
+				approved = append(approved, in.Approved.Recreation)
+				return resource.Verdict{Action: resource.ActionSkip, Reason: resource.ReasonInSync}
+			}
+			r.apply(desired())
+			r.RegisterDelayedCallback(func() {
+				exists = false
+				r.SignalWorkflow(workflows.WakeSignal, c.wake)
+			}, 500*time.Millisecond)
+			r.start(time.Second)
+			if diff := cmp.Diff(c.want, approved); diff != "" {
+				t.Errorf("%s: approvals of the passes (-want +got):\n%s", c.reason, diff)
+			}
+		})
 	}
 }
 

@@ -31,6 +31,12 @@ type Looker struct {
 	IsDeleting func(ctx context.Context, id resource.ID) (bool, error)
 }
 
+// Intent is what follows a DELETE. The zero value ends the resource.
+type Intent string
+
+// IntentReplace creates the resource again, and then the managed resources in it.
+const IntentReplace Intent = "replace"
+
 // Request is the resource to delete with its contents.
 type Request struct {
 	ID         resource.ID `json:"id"`
@@ -41,7 +47,8 @@ type Request struct {
 	Cascade bool   `json:"cascade,omitempty"`
 	By      string `json:"by,omitempty"`
 	// WithData allows to delete data that ARM does not list.
-	WithData bool `json:"withData,omitempty"`
+	WithData bool   `json:"withData,omitempty"`
+	Intent   Intent `json:"intent,omitempty"`
 	// EndScope allows what resource.EndsScope reports.
 	EndScope bool `json:"endScope,omitempty"`
 	// Stated is the body of the manifest: children that it contains belong to the

@@ -41,6 +41,10 @@ func (alone) Wake(context.Context, activities.Change) (int, error) { return 0, n
 func (alone) WakeDeleting(context.Context, activities.Change, []resource.ID) (int, error) {
 	return 0, nil
 }
+
+func (alone) WakeFallen(context.Context, activities.Change, []resource.ID) (int, error) {
+	return 0, nil
+}
 func (alone) Awaited(context.Context, resource.ID) (bool, error) { return true, nil }
 
 func (alone) Take(context.Context, activities.Turn) (activities.Position, error) {
