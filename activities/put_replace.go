@@ -42,6 +42,9 @@ type DeletionRefusal struct {
 	Remedy string `json:"remedy"`
 }
 
+// String returns the refusal with its reason.
+func (r DeletionRefusal) String() string { return string(r.Reason) + ": " + r.Text() }
+
 // Text returns the refusal as one sentence.
 func (r DeletionRefusal) Text() string { return r.Message + "; " + r.Remedy }
 

@@ -88,6 +88,10 @@ what is deleted, falls with others, is kept or refused and why, which data is lo
 Azure restores it, and which managed resources elsewhere need them. --out FILE writes
 that plan for delete --plan-file.
 
+A change that Azure refuses to an existing resource is replace (-/+): an apply sends it and
+is refused. The plan names the losses, the order and why Armature would not replace it;
+` + "`armature reconcile --recreate`" + ` replaces it.
+
 Settings that an apply changes in a managed resource are shown too: policy, interval,
 labels, ignored paths, api-version and the others of the manifest. Where nothing else
 changes, the action is configure: an apply then writes nothing to Azure by itself.
@@ -95,7 +99,7 @@ changes, the action is configure: an apply then writes nothing to Azure by itsel
 table omits resources that are in sync; wide lists them too, and the bodies of resources
 to create. json and yaml are {verdict, summary, findings, resources, digest}: the verdict is
 no changes, changes, refused, failed or no plan; a finding of the manifests has file, line,
-severity, rule, path and message; a resource has id, name, action (create, update,
+severity, rule, path and message; a resource has id, name, action (create, update, replace,
 configure, none, blocked, error; delete, falls, kept, refused, absent), message, warnings,
 settings, differences and what the PUT removes, or loss, refusals and facts of its
 deletion. markdown is for a comment on a pull request: it is shorter than 65,000 characters,

@@ -2,10 +2,13 @@ package starter
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/plan"
 	"github.com/armature-io/armature/starter/internal/wait"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
@@ -35,9 +38,15 @@ answers; it is needed without a terminal).
 --recreate approves to create again what was deleted outside Armature: a type that is
 not recreated by itself (reason Disappeared), or a resource that the
 disappearance-budget holds (reason Held). Owners are created before what is in them.
-The approval counts until a read shows the resource. A resource whose manifest states
-recreate: on-immutable and that Azure refuses to change is deleted and created again. Restore first what Azure can
+The approval counts until a read shows the resource. Restore first what Azure can
 restore: armature why names the command.
+
+A resource whose manifest states recreate: on-immutable and that Azure refuses to change
+is deleted and created again, with the managed resources in it. reconcile first shows
+what that means for all chosen resources, as armature plan does, and asks once (--yes
+answers; it is needed without a terminal). It sends nothing if one of the replacements is
+refused: the name stays taken, a new resource would lack data, something in it would not
+come back, or others need it.
 
 ` + cli.ExitHelp,
 		Example: "  armature reconcile adx --wait\n  armature reconcile -l stack=prod\n  armature reconcile --recreate -l stack=prod --wait\n  armature reconcile adx/telemetry --force --reason \"the cluster hangs in Updating, INC-42\"",
@@ -76,17 +85,29 @@ func (how reconcileOptions) question(s backend.Selection, records []backend.Reco
 }
 
 func (a *app) reconcile(ctx context.Context, s backend.Selection, how reconcileOptions) error {
+	var replaced []plan.Row
 	return a.sendSelected(ctx, request{
 		targets: s, goal: wait.Ready, wait: how.wait,
-		confirm: func(_ context.Context, _ *connection, records []backend.Record) ([]backend.Record, error) {
-			return records, a.ask(how.question(s, records))
+		confirm: func(ctx context.Context, b *connection, records []backend.Record) ([]backend.Record, error) {
+			if how.Recreate {
+				var err error
+				if replaced, err = a.planReplacements(ctx, b, records); err != nil {
+					return nil, err
+				}
+			}
+			if len(replaced) == 0 {
+				return records, a.ask(how.question(s, records))
+			}
+			return records, a.agreeToReplace(replaced, how)
 		},
 		send: func(ctx context.Context, b *connection, w *wait.Resource) (string, error) {
 			var result workflows.ReconcileResult
 			input := how.ReconcileInput
 			key, err := a.signer(b)
 			if err == nil {
-				err = backend.SignApproval(key, w.ID, &input)
+				err = backend.SignApproval(key, w.ID, &input, slices.ContainsFunc(replaced, func(c plan.Row) bool {
+					return c.ID.Equal(w.ID) && len(c.Replacement.Falling) > 0
+				}))
 			}
 			if err != nil {
 				return "", err
@@ -95,5 +116,41 @@ func (a *app) reconcile(ctx context.Context, s backend.Selection, how reconcileO
 			w.MinPass = result.Pass
 			return fmt.Sprintf("reconciling (pass %d)", result.Pass) + pausedText(result.Paused), err
 		},
+	})
+}
+
+// planReplacements returns the replacements that an approval would begin: of resources that
+// Azure refuses to change, and whose manifest allows to replace them.
+func (a *app) planReplacements(ctx context.Context, b *connection, records []backend.Record) ([]plan.Row, error) {
+	p, err := plan.Drift(ctx, b, records, backend.NewRunID(workflows.PlanIDPrefix))
+	switch {
+	case errors.Is(err, backend.ErrInterrupted):
+		return nil, cli.Failed("interrupted; nothing was sent")
+	case err != nil:
+		return nil, err
+	}
+	return slices.DeleteFunc(p.Replacements(), func(c plan.Row) bool { return !c.MayReplace() }), nil
+}
+
+// agreeToReplace shows replacements and asks once for all. It refuses all if one is refused.
+func (a *app) agreeToReplace(replaced []plan.Row, how reconcileOptions) error {
+	refused, again := 0, 0
+	for _, c := range replaced {
+		a.printf("%s", c.Text(a.painter().Ink))
+		again += len(c.Replacement.Falling)
+		if len(c.Refusals) > 0 {
+			refused++
+		}
+	}
+	if refused > 0 {
+		return cli.Failed("nothing was sent: %s (see above)", cli.CountAre(refused, "replacement")+" refused")
+	}
+	what := cli.Count(len(replaced), "resource")
+	if again > 0 {
+		what += fmt.Sprintf(" and %d in it", again)
+	}
+	return a.ask(question{
+		yes: how.yes, required: true, unchanged: "nothing was sent",
+		action: "--recreate deletes " + what + " and creates it again", text: "Delete " + what + ", and create it again?",
 	})
 }

@@ -23,11 +23,12 @@ func SignDelete(key *signing.Signer, id resource.ID, input *workflows.DeleteInpu
 	return err //nolint:wrapcheck // as above
 }
 
-// SignApproval signs the approval to replace a resource that Azure cannot change.
-func SignApproval(key *signing.Signer, id resource.ID, input *workflows.ReconcileInput) error {
+// SignApproval signs the approval to replace a resource that Azure cannot change, with cascade
+// also the resources that fall with it.
+func SignApproval(key *signing.Signer, id resource.ID, input *workflows.ReconcileInput, cascade bool) error {
 	var err error
 	if input.Recreate {
-		input.Order, err = key.Order(resource.DeletionOrder{ID: id, Replace: true})
+		input.Order, err = key.Order(resource.DeletionOrder{ID: id, Replace: true, Cascade: cascade})
 	}
 	return err //nolint:wrapcheck // as above
 }

@@ -70,6 +70,8 @@ func participle(action activities.PlanAction) string {
 		return "created"
 	case activities.PlanUpdate:
 		return "updated with other values"
+	case activities.PlanReplace:
+		return "replaced"
 	case activities.PlanConfigure:
 		return "configured only"
 	case activities.PlanDelete:

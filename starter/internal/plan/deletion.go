@@ -46,15 +46,7 @@ type Deletion struct {
 }
 
 // Refusal is a reason that a resource may not be deleted.
-type Refusal struct {
-	Reason  resource.Reason `json:"reason"`
-	Message string          `json:"message"`
-	// Remedy is what a user can do.
-	Remedy string `json:"remedy"`
-}
-
-// String returns the refusal in a sentence.
-func (r Refusal) String() string { return string(r.Reason) + ": " + r.Message + "; " + r.Remedy }
+type Refusal = activities.DeletionRefusal
 
 // Deletable is a resource with the facts about its deletion.
 type Deletable struct {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/activities"
@@ -53,7 +54,11 @@ func (c Row) details(wide bool) []detail {
 	}
 	for _, d := range c.Differences {
 		lines = append(lines, differenceDetails(d)...)
+		if c.Replacement != nil && slices.Contains(c.Replacement.Paths, d.Path) {
+			lines = append(lines, detail{inside: true, remark: "Azure refuses to change it: only a new resource has the value"})
+		}
 	}
+	lines = append(lines, c.replacementDetails()...)
 	if c.More > 0 {
 		lines = append(lines, detail{remark: "and " + cli.Count(c.More, "more difference")})
 	}
@@ -88,6 +93,21 @@ func (c Row) deletionDetails(wide bool) []detail {
 		return nil
 	}
 	lines := []detail{{remark: text.Name(c.ID.String())}}
+	lines = append(lines, c.guardDetails()...)
+	if len(c.Contents) > 0 && c.Action != ActionRefused && c.Action != ActionKept {
+		names := firstOf(c.Contents)
+		if wide {
+			names = strings.Join(c.Contents, ", ")
+		}
+		lines = append(lines, detail{path: "falls with it", remark: cli.OneLine(names)})
+	}
+	return lines
+}
+
+// guardDetails returns the refusals with their remedies, the data that is lost, and the resources
+// that need the resource.
+func (c Row) guardDetails() []detail {
+	var lines []detail
 	for _, refusal := range c.Refusals {
 		lines = append(lines, detail{remark: cli.OneLine(refusal.String())})
 	}
@@ -100,13 +120,6 @@ func (c Row) deletionDetails(wide bool) []detail {
 	}
 	if len(c.Outside) > 0 {
 		lines = append(lines, detail{path: "needed by", remark: cli.OneLine(firstOf(displayNames(c.Outside)))})
-	}
-	if len(c.Contents) > 0 && c.Action != ActionRefused && c.Action != ActionKept {
-		names := firstOf(c.Contents)
-		if wide {
-			names = strings.Join(c.Contents, ", ")
-		}
-		lines = append(lines, detail{path: "falls with it", remark: cli.OneLine(names)})
 	}
 	return lines
 }

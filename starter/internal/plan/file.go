@@ -173,7 +173,7 @@ func Parse(raw []byte) (File, error) {
 
 // The actions of a write and of a deletion in a file.
 var (
-	writeActions    = []activities.PlanAction{activities.PlanCreate, activities.PlanUpdate, activities.PlanConfigure, activities.PlanNone, activities.PlanBlocked}
+	writeActions    = []activities.PlanAction{activities.PlanCreate, activities.PlanUpdate, activities.PlanReplace, activities.PlanConfigure, activities.PlanNone, activities.PlanBlocked}
 	deletionActions = []activities.PlanAction{activities.PlanDelete, ActionFalls, ActionKept, ActionRefused, ActionAbsent}
 )
 

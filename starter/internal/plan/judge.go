@@ -74,19 +74,8 @@ func newRow(r Deletable, consent Consent, selected map[string]*resource.ID) Row 
 	if len(facts.Data) > 0 {
 		row.Loss = &Loss{Of: contents.Names(facts.Data), Restore: facts.Restore, Within: facts.Within, Final: facts.Settings.Purge}
 	}
-	for _, question := range facts.Unknown {
-		row.refuse(ReasonNotKnown, "not known: "+question, "mend the cause (`armature doctor` checks workers and rights), then repeat the command")
-	}
-	for _, text := range facts.Denied {
-		row.refuse(reasonNoRight, text, "give the credential of the worker the right, or delete with another one")
-	}
-	if facts.Scope != "" {
-		row.refuse(resource.ReasonContainsUnmanaged, facts.Scope, "add --end-scope if that is intended and the scope is empty")
-	}
-	for _, lock := range facts.Locks {
-		if selected[lock.ID.Key()] == nil && !lock.ID.Equal(r.ID) && !isLock(r.ID) {
-			row.refuse(reasonScopeLocked, "locked by "+lock.String(), "remove the lock, or delete it in the same command if it is managed")
-		}
+	for _, refusal := range guardRefusals(r.ID, facts, selected) {
+		row.refuse(refusal.Reason, refusal.Message, refusal.Remedy)
 	}
 	switch {
 	case !facts.Closed || len(row.Refusals) > 0:
@@ -98,6 +87,30 @@ func newRow(r Deletable, consent Consent, selected map[string]*resource.ID) Row 
 	row.judgeContents(facts, consent)
 	row.judgeDependents(consent, selected)
 	return row
+}
+
+// guardRefusals refuses questions without an answer, missing rights, the end of a scope, and locks
+// that the deletion does not remove.
+func guardRefusals(id resource.ID, facts activities.PlanDeletionResult, selected map[string]*resource.ID) []Refusal {
+	var refusals []Refusal
+	refuse := func(reason resource.Reason, message, remedy string) {
+		refusals = append(refusals, Refusal{Reason: reason, Message: message, Remedy: remedy})
+	}
+	for _, question := range facts.Unknown {
+		refuse(ReasonNotKnown, "not known: "+question, "mend the cause (`armature doctor` checks workers and rights), then repeat the command")
+	}
+	for _, text := range facts.Denied {
+		refuse(reasonNoRight, text, "give the credential of the worker the right, or delete with another one")
+	}
+	if facts.Scope != "" {
+		refuse(resource.ReasonContainsUnmanaged, facts.Scope, "add --end-scope if that is intended and the scope is empty")
+	}
+	for _, lock := range facts.Locks {
+		if selected[lock.ID.Key()] == nil && !lock.ID.Equal(id) && !isLock(id) {
+			refuse(reasonScopeLocked, "locked by "+lock.String(), "remove the lock, or delete it in the same command if it is managed")
+		}
+	}
+	return refusals
 }
 
 // containsAny reports whether a selected resource is in another one.
@@ -135,7 +148,7 @@ func (r *Row) judgeContents(facts activities.PlanDeletionResult, consent Consent
 			"delete or import them first, or add --cascade")
 	}
 	if texts := contents.Names(facts.Unlisted); len(texts) > 0 && !consent.Cascade {
-		r.refuse(resource.ReasonContainsUnmanaged, "Azure does not list "+firstOf(texts), "look at it in Azure, then add --cascade")
+		r.refuse(resource.ReasonContainsUnmanaged, "contents that could not be listed: "+firstOf(texts), "look at it in Azure, then add --cascade")
 	}
 	if texts := contents.Names(facts.Data); len(texts) > 0 && !consent.WithData {
 		r.refuse(resource.ReasonContainsData, "a DELETE would also delete data that Azure does not list, in "+firstOf(texts), "look at it in Azure, then add --with-data")

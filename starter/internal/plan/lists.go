@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/cli"
@@ -46,7 +47,7 @@ func (p Plan) lists() []list {
 			refused = append(refused, item{c.ID, cli.OneLine(cli.KindAndName(c.ID)), cli.OneLine(string(refusal.Reason) + ": " + refusal.Message), cli.OneLine(refusal.Remedy)})
 		}
 		switch {
-		case c.Loss == nil || c.Action == ActionRefused || c.Action == ActionKept:
+		case c.Loss == nil || c.Action == ActionRefused || c.Action == ActionKept || c.Action == activities.PlanReplace && len(c.Refusals) > 0:
 		case c.Loss.Final:
 			lost = slices.Insert(lost, 0, c.Loss.item(c.ID))
 		default:

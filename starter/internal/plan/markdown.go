@@ -28,7 +28,7 @@ const MarkdownMarker = "<!-- armature-plan -->"
 
 // urgency is the order of the actions in Markdown: what is cut is at the end.
 var urgency = []activities.PlanAction{
-	activities.PlanError, ActionRefused, activities.PlanDelete, ActionFalls, activities.PlanBlocked, activities.PlanUpdate,
+	activities.PlanError, ActionRefused, activities.PlanDelete, activities.PlanReplace, ActionFalls, activities.PlanBlocked, activities.PlanUpdate,
 	activities.PlanCreate, activities.PlanConfigure, ActionKept, ActionAbsent, activities.PlanNone,
 }
 

@@ -32,6 +32,8 @@ type Row struct {
 	Deletion
 	// Loss is the data that is lost, nil for none.
 	Loss *Loss `json:"loss,omitempty"`
+	// Order are the steps of a replacement.
+	Order []ReplacementStep `json:"order,omitempty"`
 	// desired is the manifest, nil for a deletion without one.
 	desired *resource.Desired
 }
@@ -103,6 +105,7 @@ func New(desired []resource.Desired, results []activities.PlanResourceResult, de
 		if row.Action == activities.PlanNone && len(row.Settings) > 0 {
 			row.Action = activities.PlanConfigure
 		}
+		row.judgeReplacement()
 		p.Resources = append(p.Resources, row)
 	}
 	p.Resources = append(p.Resources, judge(deletions, consent)...)

@@ -23,6 +23,7 @@ type mark struct {
 var marks = map[activities.PlanAction]mark{
 	activities.PlanCreate:  {"+", colors.FgGreen},
 	activities.PlanUpdate:  {"~", colors.FgYellow},
+	activities.PlanReplace: {"-/+", colors.FgRed},
 	activities.PlanDelete:  {"-", colors.FgRed},
 	activities.PlanBlocked: {"!", colors.FgYellow},
 	activities.PlanError:   {"x", colors.FgRed},
@@ -133,6 +134,15 @@ func (c Row) actionText() string {
 			action += "; held: " + c.Held
 		}
 		return action
+	case activities.PlanReplace:
+		action := "replace: " + c.Message
+		if len(c.Refusals) > 0 {
+			action = "replace, refused: Azure refuses the change, and Armature does not replace it"
+		}
+		if c.Held != "" {
+			action += "; held: " + c.Held
+		}
+		return action
 	case activities.PlanBlocked:
 		action := "blocked"
 		if len(c.WaitingFor) > 0 {
@@ -181,7 +191,7 @@ func (p Plan) counts() []count {
 		action activities.PlanAction
 		label  string
 	}{
-		{activities.PlanCreate, "to create"}, {activities.PlanUpdate, "to update"}, {activities.PlanConfigure, "to configure"}, {activities.PlanDelete, "to delete"},
+		{activities.PlanCreate, "to create"}, {activities.PlanUpdate, "to update"}, {activities.PlanReplace, "to replace"}, {activities.PlanConfigure, "to configure"}, {activities.PlanDelete, "to delete"},
 		{ActionFalls, "to fall with others"}, {ActionAbsent, "absent"}, {ActionKept, "kept"}, {ActionRefused, "refused"},
 		{activities.PlanBlocked, "blocked"}, {activities.PlanError, "failed"},
 	} {
