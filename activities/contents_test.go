@@ -264,7 +264,7 @@ func TestContentsOfTypes(t *testing.T) {
 		},
 		"not listable": {
 			reason: "what nobody can look at may hold data", resource: vault, fault: &armsim.Fault{Status: 405, Code: "MethodNotAllowed", Type: "Microsoft.KeyVault/vaults/secrets"},
-			action: resource.ActionBlock, parts: []string{"does not list", "secrets of v1", "--cascade"},
+			action: resource.ActionBlock, parts: []string{"could not be listed", "secrets of v1", "--cascade"},
 		},
 		"no absence": {
 			reason: "a 404 that no table has proves nothing", resource: vault, fault: &armsim.Fault{Status: 404, Code: "EndpointNotFound", Type: "Microsoft.KeyVault/vaults/secrets"},
