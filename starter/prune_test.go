@@ -23,6 +23,14 @@ func labelled(t *testing.T, labels string) string {
 		"\nbody: {location: westus2}\nlabels: " + labels + "\n"})
 }
 
+// protectNetwork manages a protected network and another cluster, both without a manifest.
+func protectNetwork(t *testing.T, f *fakeTemporal) {
+	t.Helper()
+	f.manage(t, vnet, readyStatus())
+	f.manage(t, oldCluster, readyStatus())
+	f.change(t, vnet, func(r *backend.Record) { r.Policy = resource.PolicyProtect })
+}
+
 //guard:scopes
 func TestPrune(t *testing.T) {
 	prune := []string{"apply", "-f", "DIR", "--prune", "-l", "stack=prod"}
@@ -102,6 +110,17 @@ func TestPrune(t *testing.T) {
 				f.change(t, "/providers/Microsoft.Subscription/aliases/team-a", func(r *backend.Record) { r.Labels = []string{"stack=prod"} })
 			},
 		},
+		"refused": {
+			reason: "one that may not be deleted stops all",
+			args:   append(slices.Clone(prune), "--yes"), code: cli.ExitFailed, text: []string{"x virtual network v1  refused: Protected", "add --keep-going"}, quiet: true,
+			manage: protectNetwork,
+		},
+		"keeps going": {
+			reason: "the rest is deleted, and the exit code names the refusal",
+			args:   append(slices.Clone(prune), "--yes", "--keep-going"), code: cli.ExitFailed, sent: []string{"delete old"},
+			text:   []string{"refused: Protected", "1 resource is refused and 0 kept because of that"},
+			manage: protectNetwork,
+		},
 		"detaches": {
 			reason: "the list marks what stays in Azure",
 			args:   prune, asks: true, answer: "n\n", code: cli.ExitFailed, text: []string{vnet + "  (policy detach-on-delete: it is kept in Azure)"}, quiet: true,
@@ -128,6 +147,7 @@ func TestPrune(t *testing.T) {
 			w.interactive, w.in, w.temporal.errs = tc.asks, strings.NewReader(tc.answer), tc.errs
 			w.temporal.answers = map[string]any{
 				strings.ToLower(cluster): workflows.ApplyResult{Generation: 1, Changed: true}, strings.ToLower(vnet): workflows.DeleteResult{Changed: true},
+				strings.ToLower(oldCluster): workflows.DeleteResult{Changed: true},
 			}
 			if tc.labels == "" {
 				tc.labels = "{stack: prod}"

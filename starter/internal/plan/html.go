@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/starter/internal/cli"
 )
 
@@ -48,12 +49,12 @@ type htmlItem struct {
 
 // htmlRow is one resource that the plan changes.
 type htmlRow struct {
-	Anchor, Sign, Class, Name, Text string
-	Action                          activities.PlanAction
-	Notes                           []string
-	Diff                            []htmlDetail
-	Body                            []htmlDetail
-	BodyTitle                       string
+	Anchor, Sign, Class, Name, ID, Text string
+	Action                              activities.PlanAction
+	Notes                               []string
+	Diff                                []htmlDetail
+	Body                                []htmlDetail
+	BodyTitle                           string
 }
 
 // htmlDetail is a detail for the template.
@@ -111,16 +112,21 @@ var verdictClasses = map[Verdict]string{
 // to create by itself.
 func (c Row) html() htmlRow {
 	row := htmlRow{Sign: marks[c.Action].sign, Class: string(c.Action), Action: c.Action, Name: cli.OneLine(cli.KindAndName(c.ID))}
-	if row.Text = cli.OneLine(c.actionText()); row.Text == string(c.Action) {
+	// The tag and the notes have these words already.
+	if row.Text = cli.OneLine(c.actionText()); row.Text == string(c.Action) || c.Action == ActionRefused {
 		row.Text = ""
+	}
+	if c.Facts != nil {
+		row.ID = text.Name(c.ID.String())
 	}
 	for _, d := range c.details(true) {
 		line := htmlDetail{Path: d.path, Before: d.before, After: d.after, Remark: d.remark, Changes: d.changes, Inside: d.inside}
 		switch {
 		case d.added:
 			row.Body = append(row.Body, line)
-		case d.path == "" && !d.inside:
-			row.Notes = append(row.Notes, d.remark)
+		case d.remark == row.ID:
+		case d.path == "" && !d.inside, c.Facts != nil:
+			row.Notes = append(row.Notes, d.line())
 		default:
 			row.Diff = append(row.Diff, line)
 		}

@@ -212,7 +212,7 @@ func keepNeeded(rows []Row) {
 				}
 			}
 			if !because.IsZero() {
-				row.Action, row.With, row.Message, changed = ActionKept, because, "", true
+				row.Action, row.With, row.Message, row.Loss, changed = ActionKept, because, "", nil, true
 			}
 		}
 	}

@@ -3,7 +3,6 @@ package plan
 import (
 	"slices"
 
-	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/cli"
@@ -39,15 +38,17 @@ func (i item) String() string {
 }
 
 // lists returns the refusals with their remedies, the data that is lost, first that which
-// nothing restores, and the findings of the manifests, faults first. None of them is empty.
+// nothing restores, the objections of a preflight, and the findings of the manifests, faults
+// first. None of them is empty.
 func (p Plan) lists() []list {
-	var refused, lost []item
+	var refused, lost, objections []item
 	for _, c := range p.Resources {
 		for _, refusal := range c.Refusals {
 			refused = append(refused, item{c.ID, cli.OneLine(cli.KindAndName(c.ID)), cli.OneLine(string(refusal.Reason) + ": " + refusal.Message), cli.OneLine(refusal.Remedy)})
 		}
+		objections = append(objections, findings(c.Issues)...)
 		switch {
-		case c.Loss == nil || c.Action == ActionRefused || c.Action == ActionKept || c.Action == activities.PlanReplace && len(c.Refusals) > 0:
+		case c.Loss == nil || len(c.Refusals) > 0:
 		case c.Loss.Final:
 			lost = slices.Insert(lost, 0, c.Loss.item(c.ID))
 		default:
@@ -55,7 +56,7 @@ func (p Plan) lists() []list {
 		}
 	}
 	return slices.DeleteFunc([]list{
-		{"Refused", true, refused}, {"Lost data", true, lost},
+		{"Refused", true, refused}, {"Lost data", true, lost}, {"Objections of Azure", true, objections},
 		{"Faults of the manifests", true, findings(p.Findings.Of(manifest.SeverityFault))}, {"Warnings of the manifests", false, findings(p.Findings.Of(manifest.SeverityWarning))},
 	}, func(l list) bool { return len(l.Items) == 0 })
 }

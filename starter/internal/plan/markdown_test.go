@@ -203,7 +203,7 @@ func FuzzMarkdown(f *testing.F) {
 var (
 	summaryLine = regexp.MustCompile(`^<details><summary><code>[^<>]*</code></summary>$`)
 	codeLine    = regexp.MustCompile("^(?:- |Digest of the plan: )?(`+) (.*) (`+)$")
-	ownLine     = regexp.MustCompile(`^(Refused|Lost data|Faults of the manifests|Warnings of the manifests):$|^- and \d+ more$`)
+	ownLine     = regexp.MustCompile(`^(Refused|Lost data|Objections of Azure|Faults of the manifests|Warnings of the manifests):$|^- and \d+ more$`)
 )
 
 // checkInert reads Markdown line by line as CommonMark does: a fence ends only at one that
