@@ -37,11 +37,11 @@ func (d deletion) plan(ctx context.Context, b *connection) (plan.Plan, error) {
 func (d deletion) ask(ctx context.Context, b *connection) ([]plan.Deletable, error) {
 	run := backend.NewRunID(workflows.PlanIDPrefix)
 	var all, batch []plan.Deletable
-	queues := map[string]string{}
+	queues, ended := map[string]string{}, map[string]bool{}
 	for _, i := range slices.Concat(project.DeletionOrder(d.records)...) {
 		r := d.records[i]
 		batch = append(batch, plan.Deletable{ID: r.ID, Desired: d.specs[r.ID.Key()]})
-		queues[r.ID.Key()] = r.TaskQueue
+		queues[r.ID.Key()], ended[r.ID.Key()] = r.TaskQueue, !r.Running
 	}
 	for len(batch) > 0 {
 		first := len(all)
@@ -50,6 +50,8 @@ func (d deletion) ask(ctx context.Context, b *connection) ([]plan.Deletable, err
 			in := activities.PlanDeletionInput{ID: id, Desired: batch[i].Desired, EndScope: d.consent.EndScope}
 			var err error
 			batch[i].Facts, err = b.PlanDeletion(ctx, fmt.Sprintf("%s:%d", run, first+i+1), queues[id.Key()], in)
+			// A worker answers from the memory of a workflow that has ended, too.
+			batch[i].Facts.Managed = batch[i].Facts.Managed && !ended[id.Key()]
 			batch[i].Facts.Dependents = slices.DeleteFunc(batch[i].Facts.Dependents, func(dependent activities.Dependent) bool {
 				spec := d.applied[dependent.ID.Key()]
 				return spec != nil && !activities.Contains(id, dependent.ID) && !slices.ContainsFunc(spec.Needs(), id.Equal)

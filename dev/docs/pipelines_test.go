@@ -105,7 +105,7 @@ func TestPipelineFiles(t *testing.T) {
 		if !ok {
 			t.Fatalf("docs/ci.md has no %s; it has %v", name, found)
 		}
-		for _, script := range []string{"plan Install", "plan Plan", "plan Comment", "apply Install", "apply Apply"} {
+		for _, script := range []string{"plan Install", "plan Validate", "plan Plan", "plan Comment", "apply Install", "apply Apply"} {
 			if p.scripts[script] == "" {
 				t.Errorf("%s has no script %q", name, script)
 			}
@@ -276,7 +276,9 @@ func runPipeline(t *testing.T, p pipeline, f *forge, comment func(*forge) string
 	s := newSession(t, "ready")
 	s.prepare(server.URL)
 	s.script(p.scripts["plan Install"], 0)
+	s.script(p.scripts["plan Validate"], 0)
 	s.script(p.scripts["plan Plan"], 0)
+	s.script(`digest=$(jq -r .digest stack.plan) && grep -q "$digest" plan.md && grep -q "$digest" plan.html`, 0)
 	s.script(p.scripts["plan Comment"], 0)
 	first := comment(f)
 	if !strings.HasPrefix(first, "<!-- armature-plan -->\n**Plan: ") || !strings.Contains(first, "2 to create") || f.created != 1 || f.updated != 0 {
@@ -297,9 +299,11 @@ func runPipeline(t *testing.T, p pipeline, f *forge, comment func(*forge) string
 	}
 	s.script("armature plan -f manifests", 0)
 	s.script("echo 'type: x' > manifests/broken.yaml", 0)
+	s.script(p.scripts["plan Validate"], 2)
 	s.script(p.scripts["plan Plan"], 1)
+	s.script("grep -q 'no plan</span>' plan.html", 0)
 	s.script(p.scripts["plan Comment"], 0)
-	if third := comment(f); !strings.Contains(third, "There is no plan") || f.created != 1 {
+	if third := comment(f); !strings.Contains(third, "No plan: 1 fault") || !strings.Contains(third, "manifests/broken.yaml:1:1") || f.created != 1 {
 		t.Errorf("a plan that fails leaves the old one in the comment: %s", third)
 	}
 	if len(f.faults) > 0 {

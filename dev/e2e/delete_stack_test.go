@@ -3,6 +3,8 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -113,46 +115,95 @@ func deleteProtected(c lockedCase) {
 func deleteSaved(c lockedCase) {
 	c.StartWorker(harness.WorkerOptions{})
 	sendAll(c.World, "apply", "-f", c.file, "--wait", "--timeout", "60s")
-	save := func() {
-		if saved := c.CLI("plan", "--delete", "-l", c.selector, "--with-data", "--out", "stack.plan"); saved.Code != 2 {
-			c.T.Fatalf("want a plan with changes: %s", saved)
+	put := func(id string, body map[string]any) {
+		c.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": id, "body": body}, nil)
+	}
+	remove := func(id string) { c.Sim.Call(http.MethodDelete, "/resources?id="+id, nil, nil) }
+	apply := func(text string) {
+		sendAll(c.World, "apply", "-f", c.Write("changed.yaml", text), "--wait", "--timeout", "60s")
+	}
+	asIs := func() { sendAll(c.World, "apply", "-f", c.apply("saved", "manage"), "--wait", "--timeout", "60s") }
+	edit := func(old, replacement string) {
+		path := filepath.Join(c.Folder, "stack.plan")
+		raw, err := os.ReadFile(path)
+		if err != nil || !strings.Contains(string(raw), old) {
+			c.T.Fatalf("the plan lacks %q: %v", old, err)
+		}
+		if err := os.WriteFile(path, []byte(strings.Replace(string(raw), old, replacement, 1)), 0o600); err != nil {
+			c.T.Fatal(err)
 		}
 	}
-	foreign := c.server + "/providers/Microsoft.Authorization/locks/ops"
-	other := c.server + "/elasticPools/other"
+	text := strings.NewReplacer("GROUP", c.group, "NAME", "saved").Replace(fmt.Sprintf(lockedStack, "manage"))
+	cache := c.group + "/providers/Microsoft.Cache/redis/savedcache"
+	cacheBody := map[string]any{"location": "westeurope", "properties": map[string]any{"sku": map[string]any{"name": "Basic", "family": "C", "capacity": 0}}}
+	lockBody := map[string]any{"properties": map[string]any{"level": "ReadOnly"}}
+	const locks, denials = "/providers/Microsoft.Authorization/locks/ops", "/providers/Microsoft.Authorization/denyAssignments/d1"
+	third := c.server + "/firewallRules/r3"
 	for name, change := range map[string]struct {
-		do, undo func()
-		want     string
+		before, do, undo func()
+		want             string
 	}{
-		"a lock": {
-			do: func() {
-				c.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": foreign, "body": map[string]any{"properties": map[string]any{"level": "ReadOnly"}}}, nil)
-			},
-			undo: func() { c.Sim.Call(http.MethodDelete, "/resources?id="+foreign, nil, nil) },
-			want: `lock "ops" (ReadOnly)`,
-		},
+		"a lock added":   {do: func() { put(c.server+locks, lockBody) }, undo: func() { remove(c.server + locks) }, want: `lock "ops" (ReadOnly)`},
+		"a lock removed": {before: func() { put(cache+locks, lockBody) }, do: func() { remove(cache + locks) }, want: "is gone"},
 		"a content": {
+			do:   func() { put(c.server+"/elasticPools/other", map[string]any{"location": "westeurope"}) },
+			undo: func() { remove(c.server + "/elasticPools/other") }, want: "content sql/other",
+		},
+		"a dependent": {
 			do: func() {
-				c.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": other, "body": map[string]any{"location": "westeurope"}}, nil)
+				apply("type: Microsoft.Sql/servers/firewallRules@2023-08-01\nname: r3\nowner: " + c.server + "\nbody: {properties: {startIpAddress: 192.0.2.3, endIpAddress: 192.0.2.3}}\n")
 			},
-			undo: func() { c.Sim.Call(http.MethodDelete, "/resources?id="+other, nil, nil) },
-			want: "content sql/other",
+			undo: func() { c.MustCLI("forget", third); remove(third) }, want: "dependent SQL server firewall rule sql/r3 is new",
 		},
 		"a policy": {
 			do:   func() { sendAll(c.World, "apply", "-f", c.apply("saved", "protect"), "--wait", "--timeout", "60s") },
-			undo: func() { sendAll(c.World, "apply", "-f", c.apply("saved", "manage"), "--wait", "--timeout", "60s") },
-			want: "the policy was manage in the plan and is protect",
+			undo: asIs, want: "the policy was manage in the plan and is protect",
 		},
+		"a manifest": {
+			do:   func() { apply(strings.ReplaceAll(text, "192.0.2.1", "192.0.2.9")) },
+			undo: asIs, want: "the generation of its spec was",
+		},
+		"a deny assignment": {
+			do: func() {
+				put(c.group+denials, map[string]any{"properties": map[string]any{
+					"denyAssignmentName": "stack", "scope": c.group, "permissions": []any{map[string]any{"actions": []any{"*/delete"}}},
+					"principals": []any{map[string]any{"id": "00000000-0000-0000-0000-000000000000", "type": "SystemDefined"}},
+				}})
+			},
+			undo: func() { remove(c.group + denials) }, want: `deny assignment "stack"`,
+		},
+		"created again": {
+			do: func() {
+				remove(cache)
+				put(cache, map[string]any{"location": "northeurope", "properties": cacheBody["properties"]})
+			},
+			undo: func() { remove(cache); put(cache, cacheBody) }, want: "was created again since the plan: location was westeurope",
+		},
+		"gone":        {do: func() { remove(cache) }, undo: func() { put(cache, cacheBody) }, want: "is no longer in Azure"},
+		"forgotten":   {do: func() { c.MustCLI("forget", cache) }, undo: asIs, want: "is no longer managed"},
+		"a consent":   {do: func() { edit(`"withData": true`, `"withData": true, "cascade": true`) }, want: "it was edited after it was made"},
+		"a selection": {do: func() { edit(`"selected": true,`, ``) }, want: "it was edited after it was made"},
 	} {
-		save()
-		change.do()
-		if stale := c.CLI("delete", "--plan-file", "stack.plan", "--yes"); stale.Code != 1 || !strings.Contains(stale.Err, change.want) {
-			c.T.Errorf("%s: want a refusal that names it: %s", name, stale)
+		if change.before != nil {
+			change.before()
 		}
-		change.undo()
+		if saved := c.CLI("plan", "--delete", "-l", c.selector, "--with-data", "--keep-going", "--out", "stack.plan"); saved.Code != 2 {
+			c.T.Fatalf("%s: want a plan with changes: %s", name, saved)
+		}
+		change.do()
+		if stale := c.CLI("delete", "--plan-file", "stack.plan", "--yes"); stale.Code == 0 || !strings.Contains(stale.Err, change.want) {
+			c.T.Errorf("%s: want a refusal that names it with %q: %s", name, change.want, stale)
+		} else {
+			c.T.Logf("%s: %s", name, stale.Err)
+		}
+		if change.undo != nil {
+			change.undo()
+		}
 	}
 	c.noDeletes("a stale plan")
-	save()
+	if saved := c.CLI("plan", "--delete", "-l", c.selector, "--with-data", "--out", "stack.plan"); saved.Code != 2 {
+		c.T.Fatalf("want a plan with changes: %s", saved)
+	}
 	c.MustCLI("delete", "--plan-file", "stack.plan", "--yes", "--wait", "--timeout", "60s")
 	c.nothingRemains()
 }
