@@ -166,12 +166,16 @@ func plannedDeletion(ctx context.Context, b *connection, file plan.File) (deleti
 	ids, manifests := file.Selected()
 	d := deletion{records: make([]backend.Record, len(ids)), specs: specsOf(manifests), consent: file.Consent}
 	for i, id := range ids {
-		d.records[i] = backend.RecordOf(id)
-		if r, err := b.Record(ctx, id.WorkflowID()); err == nil {
-			d.records[i] = r
-		} else if !errors.Is(err, backend.ErrNotManaged) {
+		r, err := b.Record(ctx, id.WorkflowID())
+		switch {
+		case errors.Is(err, backend.ErrNotManaged):
+			// A deletion by manifest starts the workflow.
+			r = backend.RecordOf(id)
+			r.Running = d.specs[id.Key()] != nil
+		case err != nil:
 			return deletion{}, backend.WithName(cli.KindAndName(id), err)
 		}
+		d.records[i] = r
 	}
 	return d, nil
 }

@@ -153,7 +153,7 @@ func deleteSaved(c lockedCase) {
 			do: func() {
 				apply("type: Microsoft.Sql/servers/firewallRules@2023-08-01\nname: r3\nowner: " + c.server + "\nbody: {properties: {startIpAddress: 192.0.2.3, endIpAddress: 192.0.2.3}}\n")
 			},
-			undo: func() { c.MustCLI("forget", third); remove(third) }, want: "dependent SQL server firewall rule sql/r3 is new",
+			undo: func() { c.MustCLI("forget", third); remove(third) }, want: "dependent SQL firewall rule sql/r3 is new",
 		},
 		"a policy": {
 			do:   func() { sendAll(c.World, "apply", "-f", c.apply("saved", "protect"), "--wait", "--timeout", "60s") },
