@@ -22,7 +22,7 @@ type Preflight struct {
 func (p *Plan) SetPreflight(set manifest.Set) {
 	p.Preflight = &Preflight{}
 	for i, c := range p.Resources {
-		found := c.PlanResourceResult.Preflight
+		found := c.Preflight
 		if found == nil {
 			continue
 		}
@@ -68,7 +68,7 @@ func (c Row) preflightDetails() []detail {
 		place := text.Name(issue.File) + fmt.Sprintf(":%d", issue.Line)
 		lines = append(lines, detail{path: text.Name(issue.Path), remark: cli.OneLine(issue.Message) + ", " + place})
 	}
-	switch found := c.PlanResourceResult.Preflight; {
+	switch found := c.Preflight; {
 	case found == nil:
 	case found.Outcome == activities.PreflightNotAsked:
 		lines = append(lines, detail{remark: "ARM was not asked: " + cli.OneLine(found.Reason)})
