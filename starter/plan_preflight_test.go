@@ -40,6 +40,10 @@ func TestPlanPreflight(t *testing.T) {
 			reason: "programs get places and counts", code: 1, golden: "plan-preflight.json", args: []string{"-o", "json"},
 			plans: map[string]activities.PlanResourceResult{"adx": objected, "telemetry": result(activities.PreflightNoObjection, "")},
 		},
+		"HTML": {
+			reason: "so does the page", code: 1, args: []string{"-o", "html"},
+			plans: map[string]activities.PlanResourceResult{"adx": objected},
+		},
 		"Nothing": {
 			reason: "nothing found is no proof", code: 2, golden: "plan-preflight-nothing.txt",
 			plans: map[string]activities.PlanResourceResult{"adx": result(activities.PreflightNoObjection, ""), "telemetry": result(activities.PreflightNoObjection, "")},
@@ -54,6 +58,9 @@ func TestPlanPreflight(t *testing.T) {
 			folder := labelledAdx(t)
 			if code := w.run(append([]string{"plan", "--preflight", "-f", folder}, c.args...)...); code != c.code {
 				t.Errorf("%s: exit code %d, want %d; %s", c.reason, code, c.code, w.err)
+			}
+			if name == "HTML" && !strings.Contains(w.out.String(), "<p>Preflight: ARM objects to 1 resource (1 asked, 0 not asked, 0 unsupported).</p>") {
+				t.Errorf("%s: the page is %s", c.reason, w.out.String())
 			}
 			if c.golden != "" {
 				golden(t, c.golden, strings.ReplaceAll(w.out.String(), folder, "FOLDER"))

@@ -29,7 +29,7 @@ type htmlPage struct {
 	Style                         template.CSS
 	Counts                        []count
 	Lists                         []htmlList
-	Orphans                       string
+	Preflight, Orphans            string
 	Rows                          []htmlRow
 	Unchanged                     []string
 	UnchangedTitle                string
@@ -72,7 +72,7 @@ func (p Plan) HTML() (string, error) {
 		Policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'",
 		//nolint:gosec // the style is a part of this program
 		Style: template.CSS(pageStyle), Digest: p.Digest(), Command: "armature apply --plan-file",
-		Orphans: p.orphansText(cli.OneLine),
+		Preflight: p.Preflight.text(), Orphans: p.orphansText(cli.OneLine),
 	}
 	if !p.writes() {
 		shown.Command = "armature delete --plan-file"

@@ -47,10 +47,12 @@ func (p *Plan) SetPreflight(set manifest.Set) {
 	}
 }
 
-// text returns the line about a preflight.
+// text returns the line about a preflight, "" for none.
 func (p *Preflight) text() string {
 	found := "ARM found nothing"
 	switch {
+	case p == nil:
+		return ""
 	case *p == Preflight{}:
 		return "Preflight: the plan makes no PUT to ask about."
 	case p.Objected > 0:
