@@ -21,5 +21,6 @@ func failures() []Row {
 		held("a correction beside items of others", "workflows TestForeignItems", "drift TestHoldKeepsEverything"),
 		held("a PUT deletes what no manifest names", "activities TestDeletesUnmanaged", "starter/internal/cli TestDeletesUnmanaged"),
 		held("the answer to a creation is lost", "workflows TestUnansweredCreation", "drift TestIsCreation"),
+		held("a replacement takes what does not come back", "activities TestGuardReplaceDependents", "dev/e2e TestReplacementRefused"),
 	)
 }

@@ -147,7 +147,7 @@ func TestReplacementRefused(t *testing.T) {
 	w.MustCLI("apply", "-f", w.Write("vault.yaml", r.manifest("{location: westus2, properties: {"+body+"}}")), "--wait", "--timeout", "60s")
 	changed := w.Write("vault.yaml", r.manifest("{location: eastus, properties: {"+body+"}}"))
 	planned := w.CLI("plan", "-f", changed)
-	for _, want := range []string{"-/+ ", "refused: NameKept: Azure keeps the name of a deleted one", "reconcile.delete.purge", "refused: ContainsData", "to restore it, "} {
+	for _, want := range []string{"-/+ ", "NameKept: Azure keeps the name of a deleted one", "reconcile.delete.purge", "ContainsData: a new one does not bring back", "to restore it, "} {
 		if planned.Code != 2 || !strings.Contains(planned.Out, want) {
 			t.Errorf("the plan lacks %q: %s", want, planned)
 		}
