@@ -123,8 +123,8 @@ type Waker interface {
 	// WakeDeleting signals the workflows of those resources that are being deleted,
 	// and returns their number.
 	WakeDeleting(ctx context.Context, change Change, needed []resource.ID) (int, error)
-	// WakeFallen signals the workflows of resources that fell with a replaced one, and returns
-	// their number.
+	// WakeFallen signals the workflows of resources that fell with a replaced one, approves that
+	// they are created again, and returns their number.
 	WakeFallen(ctx context.Context, change Change, fallen []resource.ID) (int, error)
 	// Awaited reports whether a workflow waits for the resource. It may lag behind by some
 	// seconds.

@@ -32,8 +32,8 @@ type WakeDependentsInput struct {
 	// Needed are the resources that a deleted one needed: if they are being deleted,
 	// it may have blocked them.
 	Needed []resource.ID `json:"needed,omitempty"`
-	// Fallen are the resources that fell with one that is replaced: they are Ready, and read
-	// themselves now.
+	// Fallen are the resources that fell with one that is replaced, with the approval of the user
+	// who replaced it: they read themselves now, and are created again.
 	Fallen []resource.ID `json:"fallen,omitempty"`
 	// Once skips the second sweep: the run is about to end.
 	Once bool `json:"once,omitempty"`

@@ -120,7 +120,8 @@ func (f *Fleet) WakeDeleting(ctx context.Context, change activities.Change, need
 }
 
 // WakeFallen signals resources that fell with a replaced one, whatever they wait for, and
-// returns how many.
+// returns how many. The approval to create them again is an update as of a user, which the
+// worker's checks of senders see; a signal approves nothing.
 func (f *Fleet) WakeFallen(ctx context.Context, change activities.Change, fallen []resource.ID) (int, error) {
 	var total atomic.Int64
 	var all errgroup.Group
@@ -128,10 +129,15 @@ func (f *Fleet) WakeFallen(ctx context.Context, change activities.Change, fallen
 	for _, id := range fallen {
 		all.Go(func() error {
 			sent, err := f.signal(ctx, id.WorkflowID(), change)
-			if sent {
-				total.Add(1)
+			if err != nil || !sent {
+				return err
 			}
-			return err
+			total.Add(1)
+			err = f.update(ctx, id, workflows.ReconcileUpdate, workflows.ReconcileInput{Recreate: true, By: "replacement of " + change.ID.Short()})
+			if err != nil && !isNotFound(err) && refusalKind(err) != workflows.RefusedNotManaged {
+				return fmt.Errorf("approve the recreation of %s: %w", id, err)
+			}
+			return nil
 		})
 	}
 	err := all.Wait()

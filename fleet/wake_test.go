@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/internal/searchattr"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
@@ -238,6 +240,38 @@ func TestWakeDeleting(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"c d0001 Deleted"}, s.signaled()); diff != "" || woken != 1 || s.pages != 0 {
 		t.Errorf("woke %d with %d lists, want only the resource that is being deleted, even if visibility lacks it (-want +got):\n%s", woken, s.pages, diff)
+	}
+}
+
+// TestWakeFallen checks that what fell with a replaced resource gets the change, and the
+// approval to be created again as an update of its own.
+func TestWakeFallen(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.add(run{id: database(1), phase: workflows.PhaseReady}, run{id: database(2), phase: workflows.PhaseReady})
+	s.refusals = map[string]string{parse(t, database(2)).WorkflowID(): workflows.RefusedNotManaged}
+	woken, err := s.dial().WakeFallen(t.Context(), change(t, clusterText, "replaced"), []resource.ID{parse(t, database(1)), parse(t, database(2)), parse(t, database(9))})
+	if err != nil || woken != 2 {
+		t.Fatalf("woke %d (%v), want those that are managed", woken, err)
+	}
+	var approved []string
+	for _, sent := range s.updates {
+		var in workflows.ReconcileInput
+		if err := payload.DataConverter().FromPayload(sent.args[0], &in); err != nil {
+			t.Fatal(err)
+		}
+		if sent.name != workflows.ReconcileUpdate || !in.Recreate || in.Order != nil {
+			t.Errorf("update %s %+v, want an approval", sent.name, in)
+		}
+		approved = append(approved, sent.workflowID)
+	}
+	slices.Sort(approved)
+	if diff := cmp.Diff([]string{parse(t, database(1)).WorkflowID(), parse(t, database(2)).WorkflowID()}, approved); diff != "" {
+		t.Errorf("approved (-want +got):\n%s", diff)
+	}
+	s.updateErr = serviceerror.NewUnavailable("no server")
+	if _, err := s.dial().WakeFallen(t.Context(), change(t, clusterText, "again"), []resource.ID{parse(t, database(1))}); err == nil {
+		t.Error("an approval that was not sent is no error, so nobody repeats it")
 	}
 }
 

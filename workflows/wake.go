@@ -36,11 +36,7 @@ func (r *reconciler) wake(ctx workflow.Context, in WakeInput) {
 		return
 	}
 	r.state.Wait.BlockedBy = slices.DeleteFunc(slices.Clone(r.state.Wait.BlockedBy), in.ID.Equal)
-	switch {
-	case in.State == stateReplaced && activities.Contains(in.ID, r.state.Desired.ID):
-		// It fell with its owner, and the user who approved that approved to create it again.
-		r.state.Requests.Approved.Recreation = true
-	case r.state.Phase == PhaseReady && r.state.Deletion == nil && !r.inPass:
+	if r.state.Phase == PhaseReady && r.state.Deletion == nil && !r.inPass {
 		return
 	}
 	r.state.noteRequest(WakeSignal, from)
