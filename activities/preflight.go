@@ -76,6 +76,9 @@ func (a *Activities) preflight(ctx context.Context, p *planning, result *PlanRes
 	case PlanBlocked, PlanError:
 		result.Preflight = new(notAsked("the plan ends before a PUT"))
 		return nil
+	case PlanReplace:
+		result.Preflight = new(notAsked("it is replaced, and ARM would judge a change of the one that exists"))
+		return nil
 	default:
 		return nil
 	}

@@ -76,9 +76,9 @@ func TestPreflight(t *testing.T) {
 			reason: "the whole merged body is judged", observed: accountWith(`"accessTier":"Hot"`), properties: `"accessTier":"Lukewarm"`, action: PlanError, posts: 1,
 			want: &Preflight{Outcome: PreflightObjected, Objections: []Objection{{Code: "InvalidValuesForRequestParameters"}}},
 		},
-		"Immutable": {
-			reason: "a change that Azure refuses is found before", observed: strings.Replace(accountWith(""), "westus2", "eastus", 1), action: PlanError, posts: 1,
-			want: &Preflight{Outcome: PreflightObjected, Objections: []Objection{{Code: "InvalidResourceLocation"}}},
+		"Replaced": {
+			reason: "ARM would object to the change, not to the new one", observed: strings.Replace(accountWith(""), "westus2", "eastus", 1), action: PlanReplace,
+			want: &Preflight{Outcome: PreflightNotAsked}, part: "it is replaced",
 		},
 		"InSync":  {reason: "without a PUT nothing is asked", observed: accountWith(""), action: PlanNone},
 		"Blocked": {reason: "a blocked plan has no body", noGroup: true, action: PlanBlocked, want: &Preflight{Outcome: PreflightNotAsked}, part: "ends before a PUT"},
