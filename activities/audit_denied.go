@@ -80,6 +80,10 @@ func denialOf(args []any, result any) (denial, bool) {
 		if r, ok := result.(PutResourceResult); ok {
 			return of(in.Desired, in.Generation, in.Cause, r.Verdict, true)
 		}
+	case PollOperationInput:
+		if r, ok := result.(PollOperationResult); ok {
+			return of(resource.Desired{ID: in.ID, APIVersion: in.APIVersion}, 0, nil, r.Verdict, true)
+		}
 	case contents.Request:
 		if r, ok := result.(CheckContentsResult); ok {
 			return of(resource.Desired{ID: in.ID, APIVersion: in.APIVersion}, 0, &writing.Cause{By: in.By}, r.Verdict, false)

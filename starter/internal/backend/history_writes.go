@@ -20,6 +20,7 @@ const (
 	purgeResource    = "PurgeResource"
 	exportValues     = "ExportValues"
 	registerProvider = "RegisterProvider"
+	pollOperation    = "PollOperation"
 	preCheck         = "PreCheck"
 )
 
@@ -80,11 +81,15 @@ func (r *historyReader) readActivity(event *historypb.HistoryEvent) {
 		method, cause = http.MethodPost, r.causeOf(nil)
 	case exportValues:
 		method, cause = http.MethodPut, r.causeOf(nil)
+	case pollOperation:
 	default:
 		return
 	}
 	record := r.common(event)
 	record.Event, record.Result, record.Method, record.Generation = audit.EventWrite, audit.ResultSending, method, generation
+	if name == pollOperation {
+		record.Event = "" // the write that began it has a record, and its failure gets another one
+	}
 	record.Activity, record.ActivityID = name, attributes.GetActivityId()
 	record.Reason, record.Message, record.By = string(cause.Reason), cause.Message, by(cause.By)
 	record.Differences, record.MoreDifferences = audit.Differences(cause.Differences), cause.More
@@ -138,10 +143,13 @@ func (r *historyReader) readResult(event *historypb.HistoryEvent) {
 		}
 	}
 	record.RequestID = verdict.RequestID
+	if record.Activity == pollOperation {
+		record.Event = audit.EventRefusal
+	}
 	switch {
 	case accepted:
 		record.Result = audit.ResultAccepted
-	case verdict.RequestID != "":
+	case verdict.RequestID != "", record.Activity == pollOperation:
 		record.Result, record.Reason, record.Message = audit.ResultRefused, string(verdict.Reason), verdict.Message
 	case unknown:
 		record.Result, record.Reason, record.Message = audit.ResultUnknown, string(verdict.Reason), verdict.Message
