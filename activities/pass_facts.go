@@ -43,6 +43,9 @@ type Approvals struct {
 	// Replacement allows to delete a resource and to create it again if Azure refuses to
 	// change it (recreate: on-immutable).
 	Replacement bool `json:"replacement,omitempty"`
+	// Replaced is set once a replacement may have sent its DELETE. A resource that a later read
+	// shows may be another one, so its replacement needs a new approval.
+	Replaced bool `json:"replaced,omitempty"`
 	// Drops allows to remove settings of other tools.
 	Drops bool `json:"drops,omitempty"`
 }

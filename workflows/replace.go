@@ -35,8 +35,8 @@ func (r *reconciler) replace(ctx workflow.Context, p *pass, refusal resource.Ver
 		return refusal
 	}
 	// Before the DELETE: a worker that is lost in it must not leave an absence that no user
-	// approved.
-	r.state.Requests.Approved.Recreation = true
+	// approved, nor delete what another user created meanwhile.
+	r.state.Requests.Approved.Recreation, r.state.Requests.Approved.Replaced = true, true
 	deleted, err := executeWrite(requestOptions(ctx, "DELETE "+nameAndVersion(p.desired)+" to create it again"), r, a.DeleteResource, activities.DeleteResourceInput{
 		Desired: p.desired, PassFacts: r.writeFacts(p), SignedDeletion: writing.SignedDeletion{Order: r.state.Requests.Order}, ETag: p.got.ETag,
 	})

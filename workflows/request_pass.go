@@ -45,10 +45,10 @@ func (r *Requests) approveDrops() bool {
 }
 
 // take returns the request for the pass that begins. An approval to recreate the resource
-// that came before it allows the pass to replace it too.
+// that came before it allows the pass to replace it too, once.
 func (r *Requests) take() userRequest {
 	taken := r.userRequest
-	r.userRequest, r.Approved.Replacement = userRequest{}, r.Approved.Recreation
+	r.userRequest, r.Approved.Replacement = userRequest{}, r.Approved.Recreation && !r.Approved.Replaced
 	return taken
 }
 
