@@ -89,5 +89,5 @@ func (a *Activities) contentsErrorVerdict(ctx context.Context, in contents.Reque
 		return resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow,
 			fmt.Sprintf("cannot look up in Temporal what Armature manages in %s, so it is not deleted: %v", in.ID.Short(), err))
 	}
-	return a.helperVerdict(ctx, in.ID, in.APIVersion, "its contents are not known", err)
+	return a.errorVerdict(ctx, in.ID, in.APIVersion, helper("its contents are not known", err))
 }

@@ -62,6 +62,11 @@ func hasStatus(err error, status int) bool {
 // ArmUnreachable. Conflict and throttling block, because nothing is wrong with the
 // resource.
 func (m *requestMaker) errorVerdict(ctx context.Context, id resource.ID, apiVersion string, err error) resource.Verdict {
+	if helper, isHelper := errors.AsType[*helperError](err); isHelper {
+		verdict := m.errorVerdict(ctx, id, apiVersion, helper.error)
+		verdict.Message = helper.decision + ": " + helper.request() + verdict.Message
+		return verdict
+	}
 	failure, isResponse := errors.AsType[*arm.Error](err)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -77,18 +82,32 @@ func (m *requestMaker) errorVerdict(ctx context.Context, id resource.ID, apiVers
 	return verdict
 }
 
-// helperVerdict is errorVerdict for a request that a decision needs beside those for the resource
-// itself: the message begins with the decision and names the request, because the manifest is
+// helperError is the error of a request that a decision needs beside those for the resource
+// itself. Its verdict begins with the decision and names the request, because the manifest is
 // not at fault.
-func (m *requestMaker) helperVerdict(ctx context.Context, id resource.ID, apiVersion, decision string, err error) resource.Verdict {
-	verdict := m.errorVerdict(ctx, id, apiVersion, err)
-	if failure, isResponse := errors.AsType[*arm.Error](err); isResponse {
-		// The client wraps the error of ARM with the name of the request.
-		request := secrets.Scrub(strings.TrimSuffix(err.Error(), failure.Error()), nil)
-		decision += ": " + request + failure.Answer()
+type helperError struct {
+	decision string
+	error
+}
+
+// helper returns err as that of a request for a decision; nil stays nil.
+func helper(decision string, err error) error {
+	if err == nil {
+		return nil
 	}
-	verdict.Message = decision + ": " + verdict.Message
-	return verdict
+	return &helperError{decision, err}
+}
+
+func (e *helperError) Unwrap() error { return e.error }
+
+// request returns the name of the request with ARM's answer. The client wraps the error of ARM
+// with it. It returns "" if ARM gave no answer.
+func (e *helperError) request() string {
+	failure, isResponse := errors.AsType[*arm.Error](e.error)
+	if !isResponse {
+		return ""
+	}
+	return secrets.Scrub(strings.TrimSuffix(e.error.Error(), failure.Error()), nil) + failure.Answer() + ": "
 }
 
 // retryTransient returns the error that makes Temporal retry a transient error,

@@ -165,7 +165,7 @@ func (r *resourceReader) compareIdentity(ctx context.Context, in GetResourceInpu
 	defer cancel()
 	found, err := incarnationOf(requests, r.client, in.ID, masked, result.ETag)
 	if err != nil {
-		return err
+		return helper("whether it was created again is not known", err)
 	}
 	result.Identity = found
 	member := in.Identity.Differs(found)

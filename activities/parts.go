@@ -56,7 +56,7 @@ func (m *requestMaker) complete(ctx context.Context, target resource.Target, bod
 		case refused && failure.Status >= http.StatusBadRequest && failure.Status < http.StatusInternalServerError && failure.Class != arm.ClassThrottled:
 			m.log.Info("a part of a resource cannot be read: it is not compared", "id", target.ID.String(), "part", part.Path, "status", failure.Status, "code", failure.Code)
 		case err != nil:
-			return nil, err
+			return nil, helper("its part "+part.Path+" cannot be read", err)
 		default:
 			part.Complete(body, properties)
 			completed = append(completed, part.Path)

@@ -79,7 +79,7 @@ func (a *Activities) RegisterProvider(ctx context.Context, in RegisterProviderIn
 	}
 	progress := heartbeat.progress()
 	progress.TransientErrors++
-	verdict := a.failureVerdict(ctx, failedRequest{id: in.ID, repeated: in.Repeated, write: true}, err, &progress.lastAnswer)
+	verdict := a.failureVerdict(ctx, failedRequest{id: in.ID, repeated: in.Repeated, write: true}, helper("the resource provider "+in.Namespace+" is not registered", err), &progress.lastAnswer)
 	heartbeat.send(progress)
 	if retry := retryTransient(err, progress.TransientErrors); retry != nil {
 		return RegisterProviderResult{}, retry
