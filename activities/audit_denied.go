@@ -104,15 +104,19 @@ func denialOf(args []any, result any) (denial, bool) {
 	return denial{}, false
 }
 
-// auditDenial writes the denial of a write, once for each run of a workflow, generation,
-// step and reason. Nothing depends on it: what was denied was not sent.
-func (a *Activities) auditDenial(ctx context.Context, args []any, result any) {
-	if !a.Audit.IsOn() {
-		return
-	}
+// noteDenial logs what Azure refused, and writes the denial of a write to the audit trail, once
+// for each run of a workflow, generation, step and reason. Nothing depends on it: what was denied
+// was not sent.
+func (a *Activities) noteDenial(ctx context.Context, args []any, result any) {
 	found, ok := denialOf(args, result)
 	byAzure := ok && found.writes && found.verdict.RequestID != ""
 	if !ok || !found.verdict.Stops() || !byAzure && !IsAudited(found.verdict.Reason) {
+		return
+	}
+	if byAzure {
+		a.Log.InfoContext(ctx, "Azure refused a write", "id", found.id.String(), "reason", string(found.verdict.Reason), "message", secrets.Scrub(found.verdict.Message, nil))
+	}
+	if !a.Audit.IsOn() {
 		return
 	}
 	step := activityOf(ctx).AuditStep()

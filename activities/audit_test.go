@@ -198,7 +198,7 @@ func TestRefusalIsOneEvent(t *testing.T) {
 	var verdict resource.Verdict
 	step := func(ctx context.Context, in PutResourceInput) (PutResourceResult, error) {
 		result := PutResourceResult{Verdict: verdict}
-		w.acts.auditDenial(ctx, []any{in}, result)
+		w.acts.noteDenial(ctx, []any{in}, result)
 		return result, nil
 	}
 	refuse := func(next resource.Verdict) {

@@ -114,7 +114,7 @@ func (e *endingActivity) run(ctx context.Context, in *interceptor.ExecuteActivit
 	}()
 	result, err := e.Next.ExecuteActivity(ctx, in)
 	if err == nil {
-		e.activities.auditDenial(ctx, in.Args, result)
+		e.activities.noteDenial(ctx, in.Args, result)
 	}
 	return outcome{result, err}
 }

@@ -91,7 +91,6 @@ func (m *requestMaker) failureVerdict(ctx context.Context, request failedRequest
 		verdict.RefusalDigest = refusalDigest(failure, values, request.write)
 		verdict = request.repeated.slowDown(verdict, failure)
 		last.Answer = &verdict
-		m.log.InfoContext(ctx, "Azure refused a request", "id", request.id.String(), "write", request.write, "reason", string(verdict.Reason), "message", verdict.Message)
 	} else if last.Answer != nil {
 		verdict.Message += "; before that it answered: " + last.Answer.Message
 		verdict.Reason, verdict.RequestID = last.Answer.Reason, last.Answer.RequestID
