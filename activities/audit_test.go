@@ -83,7 +83,7 @@ func TestGuardAuditLine(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.put(groupText, `{"location":"westus2"}`)
-			sink := w.audited(20 * time.Millisecond)
+			sink := w.audited(time.Second)
 			sink.broken = true
 			verdict := send(w)
 			if verdict.Reason != resource.ReasonAuditUnavailable || !strings.Contains(verdict.Message, "the disk is full") {
