@@ -102,7 +102,7 @@ DEV_ELSEWHERE := attack
 .PHONY: test-dev
 test-dev: build
 	@echo "testing dev/ on the embedded Temporal server: its first build takes up to six minutes"
-	cd dev && $(GO) test $(TEST_FLAGS) $(SAMPLE) -count=1 -timeout 35m -parallel 4 $$($(GO) list ./... | grep -Ev '/($(DEV_ELSEWHERE))$$')
+	cd dev && $(GO) test $(TEST_FLAGS) $(SAMPLE) -count=1 -timeout 60m -parallel 4 $$($(GO) list ./... | grep -Ev '/($(DEV_ELSEWHERE))$$')
 
 # Other targets run the tests of other packages that the table of attacks cites.
 test: ATTACK_FLAGS := --own
