@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 
@@ -102,6 +103,8 @@ func parseReplay(args []string, help io.Writer) (replaySettings, error) {
 	switch {
 	case chosen > 1:
 		return s, &ConfigError{errors.New("read flags: IDs, -f and --query cannot be combined; choose one of them")}
+	case slices.Contains(s.ids, ""):
+		return s, &ConfigError{errors.New("read flags: an ID is empty; is a shell variable not set?")}
 	case s.output != "table" && s.output != "json":
 		return s, &ConfigError{fmt.Errorf("read flags: -o %s is neither table nor json", s.output)}
 	}

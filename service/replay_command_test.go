@@ -65,6 +65,7 @@ func TestReplayFlags(t *testing.T) {
 		args         []string
 	}{
 		"two choices": {reason: "IDs and files are two questions", args: []string{"-f", recordedHistories, "id"}, want: "cannot be combined"},
+		"empty ID":    {reason: "a variable that is not set", args: []string{""}, want: "an ID is empty"},
 		"format":      {reason: "yaml is not offered", args: []string{"-o", "yaml"}, want: "neither table nor json"},
 		"no folder":   {reason: "a wrong path is named", args: []string{"-f", "nowhere"}, want: "read histories: stat nowhere"},
 		"empty":       {reason: "a folder without histories", args: []string{"-f", t.TempDir()}, want: "has no *.json file"},
