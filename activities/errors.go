@@ -107,7 +107,7 @@ func (e *helperError) request() string {
 	if !isResponse {
 		return ""
 	}
-	return secrets.Scrub(strings.TrimSuffix(e.error.Error(), failure.Error()), nil) + failure.Answer() + ": "
+	return secrets.Scrub(strings.TrimSuffix(e.Error(), failure.Error()), nil) + failure.Answer() + ": "
 }
 
 // retryTransient returns the error that makes Temporal retry a transient error,
