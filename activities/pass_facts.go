@@ -41,11 +41,9 @@ type Approvals struct {
 	// shows the resource.
 	Recreation bool `json:"recreation,omitempty"`
 	// Replacement allows to delete a resource and to create it again if Azure refuses to
-	// change it (recreate: on-immutable).
+	// change it (recreate: on-immutable). It allows one DELETE: a resource that a later read
+	// shows may be another one.
 	Replacement bool `json:"replacement,omitempty"`
-	// Replaced is set once a replacement may have sent its DELETE. A resource that a later read
-	// shows may be another one, so its replacement needs a new approval.
-	Replaced bool `json:"replaced,omitempty"`
 	// Drops allows to remove settings of other tools.
 	Drops bool `json:"drops,omitempty"`
 }

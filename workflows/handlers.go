@@ -142,7 +142,7 @@ func (r *reconciler) reconcile(ctx workflow.Context, in ReconcileInput) (Reconci
 		message += "; baseline dropped"
 	}
 	if in.Recreate {
-		r.state.Requests.Approved.Recreation, r.state.Requests.Approved.Replaced, r.state.Requests.Order = true, false, in.Order
+		r.state.Requests.Approved.Recreation, r.state.Requests.Approved.Replacement, r.state.Requests.Order = true, true, in.Order
 		message += "; recreation approved"
 	}
 	dropsApproved := r.state.Requests.approveDrops()

@@ -227,8 +227,7 @@ func (r *reconciler) isFirstRead() bool {
 func (r *reconciler) noteRead(p *pass, got activities.GetResourceResult) {
 	p.got = got
 	if got.Exists {
-		r.state.Known.Seen = true
-		r.state.Requests.Approved.Recreation, r.state.Requests.Approved.Replaced = false, false
+		r.state.Known.Seen, r.state.Requests.Approved.Recreation = true, false
 	}
 	if deletion := r.state.Deletion; deletion != nil && r.inDeletion {
 		deletion.noteRead(got)

@@ -27,8 +27,8 @@ type Requests struct {
 	Pass bool `json:"pass,omitempty"`
 	userRequest
 	// Approved are the effects that users approved: a recreation until a read shows the
-	// resource, a replacement for the pass that follows, the removal of settings of other
-	// tools until the PUT was sent or none is due.
+	// resource, a replacement until its DELETE is sent or the pass with that read ends, the
+	// removal of settings of other tools until the PUT was sent or none is due.
 	Approved activities.Approvals `json:"approved,omitzero"`
 	// Order is the signed approval of a recreation, nil for one that is not signed.
 	Order *resource.DeletionOrder `json:"order,omitempty"`
@@ -44,11 +44,11 @@ func (r *Requests) approveDrops() bool {
 	return r.HeldDrops
 }
 
-// take returns the request for the pass that begins. An approval to recreate the resource
-// that came before it allows the pass to replace it too, once.
+// take returns the request for the pass that begins. An approval to replace the resource ends
+// with the one to recreate it, which a read of the resource uses up.
 func (r *Requests) take() userRequest {
 	taken := r.userRequest
-	r.userRequest, r.Approved.Replacement = userRequest{}, r.Approved.Recreation && !r.Approved.Replaced
+	r.userRequest, r.Approved.Replacement = userRequest{}, r.Approved.Replacement && r.Approved.Recreation
 	return taken
 }
 
