@@ -60,6 +60,8 @@ type denial struct {
 	verdict    resource.Verdict
 	// writes is set for a step that sends requests: what Azure refused is a denial too.
 	writes bool
+	// operation is the token of an operation that failed, "" for another step.
+	operation string
 }
 
 // denialOf returns the verdict of a step that may deny a write, from its input and its
@@ -69,7 +71,7 @@ func denialOf(args []any, result any) (denial, bool) {
 		return denial{}, false
 	}
 	of := func(desired resource.Desired, generation int64, cause *writing.Cause, verdict resource.Verdict, writes bool) (denial, bool) {
-		return denial{desired.ID, desired.APIVersion, generation, cause, verdict, writes}, true
+		return denial{id: desired.ID, apiVersion: desired.APIVersion, generation: generation, cause: cause, verdict: verdict, writes: writes}, true
 	}
 	switch in := args[0].(type) {
 	case PreCheckInput:
@@ -82,7 +84,7 @@ func denialOf(args []any, result any) (denial, bool) {
 		}
 	case PollOperationInput:
 		if r, ok := result.(PollOperationResult); ok {
-			return of(resource.Desired{ID: in.ID, APIVersion: in.APIVersion}, 0, nil, r.Verdict, true)
+			return denial{id: in.ID, apiVersion: in.APIVersion, verdict: r.Verdict, writes: true, operation: in.Token}, true
 		}
 	case contents.Request:
 		if r, ok := result.(CheckContentsResult); ok {
@@ -105,8 +107,8 @@ func denialOf(args []any, result any) (denial, bool) {
 }
 
 // noteDenial logs what Azure refused, and writes the denial of a write to the audit trail, once
-// for each run of a workflow, generation, step and reason. Nothing depends on it: what was denied
-// was not sent.
+// for each run of a workflow, generation, step and reason, and for each failed operation. Nothing
+// depends on it.
 func (a *Activities) noteDenial(ctx context.Context, args []any, result any) {
 	found, ok := denialOf(args, result)
 	byAzure := ok && found.writes && found.verdict.RequestID != ""
@@ -122,7 +124,7 @@ func (a *Activities) noteDenial(ctx context.Context, args []any, result any) {
 	step := activityOf(ctx).AuditStep()
 	record := step.Record()
 	record.Key = audit.Key(string(audit.EventRefusal), step.WorkflowID, step.RunID, step.Activity,
-		strconv.FormatInt(found.generation, 10), string(found.verdict.Reason), found.verdict.RefusalDigest)
+		strconv.FormatInt(found.generation, 10), string(found.verdict.Reason), found.verdict.RefusalDigest, found.operation)
 	if a.denials.known(record.Key) {
 		return
 	}

@@ -216,3 +216,26 @@ func TestRefusalIsOneEvent(t *testing.T) {
 		t.Errorf("the lines are %+v, want one refusal", lines)
 	}
 }
+
+// TestFailedOperationIsOneEvent checks that each operation that Azure ends as failed has one line,
+// also if an earlier one failed for the same reason: each follows a PUT of its own.
+func TestFailedOperationIsOneEvent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sink := w.audited(time.Minute)
+	failed := resource.Fail("QuotaExceeded", resource.RetrySlow, "the operation ended as Failed")
+	failed.RequestID = "f83b8e88"
+	step := func(ctx context.Context, in PollOperationInput) (PollOperationResult, error) {
+		result := PollOperationResult{Verdict: failed}
+		w.acts.noteDenial(ctx, []any{in}, result)
+		return result, nil
+	}
+	for _, token := range []string{"one", "one", "two"} {
+		_, err := run(w, step, PollOperationInput{Target: resource.Target{ID: id(t, thingText)}, Token: token})
+		must(t, err)
+	}
+	lines := sink.records()
+	if len(lines) != 2 || lines[1].Event != audit.EventRefusal || lines[1].Result != audit.ResultRefused || lines[1].RequestID != "f83b8e88" {
+		t.Errorf("the lines are %+v, want one for each operation", lines)
+	}
+}
