@@ -18,7 +18,7 @@ const (
 	reasonNoRight     resource.Reason = "AuthorizationFailed"
 )
 
-// Consent is what a user allows in a deletion.
+// Consent has the permissions of a user for a deletion.
 type Consent struct {
 	Cascade  bool `json:"cascade,omitempty"`
 	WithData bool `json:"withData,omitempty"`
@@ -30,13 +30,13 @@ type Consent struct {
 // all reports whether the contents of a resource may be deleted, whatever they are.
 func (c Consent) all() bool { return c.Cascade && c.WithData }
 
-// Deletion is what a deletion adds to a row.
+// Deletion has the members of a row that only deletions fill.
 type Deletion struct {
 	// Selected is set for a resource that the user named or chose.
 	Selected bool `json:"selected,omitempty"`
 	// With is the resource with which it falls, or because of which it is kept.
 	With     resource.ID `json:"with,omitzero"`
-	Refusals []Refusal   `json:"refusals,omitempty"`
+	Refusals refusals    `json:"refusals,omitempty"`
 	// Outside are the managed resources that need it and that the deletion does not contain.
 	Outside []resource.ID `json:"outside,omitempty"`
 	// Contents are the resources without a manifest that fall with it.

@@ -20,7 +20,11 @@ func judge(resources []Deletable, consent Consent) []Row {
 	}
 	rows := make([]Row, 0, len(resources))
 	for _, r := range resources {
-		rows = append(rows, newRow(r, consent, selected))
+		row := newRow(r, consent, selected)
+		if len(row.Refusals) > 0 {
+			row.Action, row.With, row.Message, row.Reason = ActionRefused, resource.ID{}, "", row.Refusals[0].Reason
+		}
+		rows = append(rows, row)
 	}
 	keepNeeded(rows)
 	return rows
@@ -55,10 +59,10 @@ func newRow(r Deletable, consent Consent, selected map[string]*resource.ID) Row 
 		row.Action, row.Message = ActionKept, "it is no longer managed and stays in Azure (policy "+string(facts.Policy)+")"
 		return row
 	case facts.Policy.PreventsDelete() && !container.IsZero():
-		row.refuse(resource.ReasonContainsProtected, "its policy "+string(facts.Policy)+" keeps it in Azure, and the deletion of "+container.Short()+" would delete it",
+		row.Refusals.add(resource.ReasonContainsProtected, "its policy "+string(facts.Policy)+" keeps it in Azure, and the deletion of "+container.Short()+" would delete it",
 			"move it, or apply its manifest with policy manage, first")
 	case facts.Policy == resource.PolicyProtect:
-		row.refuse(resource.ReasonProtected, "its policy is protect", "apply its manifest with policy manage first")
+		row.Refusals.add(resource.ReasonProtected, "its policy is protect", "apply its manifest with policy manage first")
 	}
 	if !facts.Exists && len(facts.Unknown) == 0 {
 		if len(row.Refusals) == 0 {
@@ -74,43 +78,65 @@ func newRow(r Deletable, consent Consent, selected map[string]*resource.ID) Row 
 	if len(facts.Data) > 0 {
 		row.Loss = &Loss{Of: contents.Names(facts.Data), Restore: facts.Restore, Within: facts.Within, Final: facts.Settings.Purge}
 	}
-	for _, refusal := range guardRefusals(r.ID, facts, selected) {
-		row.refuse(refusal.Reason, refusal.Message, refusal.Remedy)
-	}
+	row.Refusals.addGuards(r.ID, facts, selected)
 	switch {
 	case !facts.Closed || len(row.Refusals) > 0:
 	case selected[r.ID.Owner().Key()] != nil:
 		row.Action, row.With = ActionFalls, r.ID.Owner()
 	case !consent.all() && !containsAny(r.ID, selected):
-		row.refuse(ReasonNotKnown, "not known: its contents, because Azure refuses to list them for now", "repeat the command later, start it, or add --cascade --with-data")
+		row.Refusals.add(ReasonNotKnown, "not known: its contents, because Azure refuses to list them for now", "repeat the command later, start it, or add --cascade --with-data")
 	}
-	row.judgeContents(facts, consent)
+	row.Refusals.addContents(facts, consent, func(flag string) string { return "add " + flag })
 	row.judgeDependents(consent, selected)
 	return row
 }
 
-// guardRefusals refuses questions without an answer, missing rights, the end of a scope, and locks
-// that the deletion does not remove.
-func guardRefusals(id resource.ID, facts activities.PlanDeletionResult, selected map[string]*resource.ID) []Refusal {
-	var refusals []Refusal
-	refuse := func(reason resource.Reason, message, remedy string) {
-		refusals = append(refusals, Refusal{Reason: reason, Message: message, Remedy: remedy})
-	}
+// refusals are the reasons against one DELETE.
+type refusals []Refusal
+
+func (r *refusals) add(reason resource.Reason, message, remedy string) {
+	*r = append(*r, Refusal{Reason: reason, Message: message, Remedy: remedy})
+}
+
+// addGuards adds questions without an answer, missing rights, the end of a scope, and locks that
+// the deletion does not remove.
+func (r *refusals) addGuards(id resource.ID, facts activities.PlanDeletionResult, selected map[string]*resource.ID) {
 	for _, question := range facts.Unknown {
-		refuse(ReasonNotKnown, "not known: "+question, "mend the cause (`armature doctor` checks workers and rights), then repeat the command")
+		r.add(ReasonNotKnown, "not known: "+question, "mend the cause (`armature doctor` checks workers and rights), then repeat the command")
 	}
 	for _, text := range facts.Denied {
-		refuse(reasonNoRight, text, "give the credential of the worker the right, or delete with another one")
+		r.add(reasonNoRight, text, "give the credential of the worker the right, or delete with another one")
 	}
 	if facts.Scope != "" {
-		refuse(resource.ReasonContainsUnmanaged, facts.Scope, "add --end-scope if that is intended and the scope is empty")
+		r.add(resource.ReasonContainsUnmanaged, facts.Scope, "add --end-scope if that is intended and the scope is empty")
 	}
 	for _, lock := range facts.Locks {
 		if selected[lock.ID.Key()] == nil && !lock.ID.Equal(id) && !isLock(id) {
-			refuse(reasonScopeLocked, "locked by "+lock.String(), "remove the lock, or delete it in the same command if it is managed")
+			r.add(reasonScopeLocked, "locked by "+lock.String(), "remove the lock, or delete it in the same command if it is managed")
 		}
 	}
-	return refusals
+}
+
+// addContents adds contents and data without a consent. allow returns how a user consents, with the
+// flag for it.
+func (r *refusals) addContents(facts activities.PlanDeletionResult, consent Consent, allow func(flag string) string) {
+	if names := contents.Names(facts.Unmanaged); len(names) > 0 && !consent.Cascade {
+		r.add(resource.ReasonContainsUnmanaged, "a DELETE would also delete "+cli.Count(len(names), "resource")+" without a manifest: "+firstOf(names),
+			"delete or import them first, or "+allow("--cascade"))
+	}
+	if names := contents.Names(facts.Unlisted); len(names) > 0 && !consent.Cascade {
+		r.add(resource.ReasonContainsUnmanaged, "contents that could not be listed: "+firstOf(names), "look at it in Azure, then "+allow("--cascade"))
+	}
+	if names := contents.Names(facts.Data); len(names) > 0 && !consent.WithData {
+		r.add(resource.ReasonContainsData, "a DELETE would also delete data that Azure does not list, in "+firstOf(names), "look at it in Azure, then "+allow("--with-data"))
+	}
+}
+
+// addMore adds dependents beyond the bound of a list.
+func (r *refusals) addMore(facts activities.PlanDeletionResult) {
+	if facts.More {
+		r.add(ReasonNotKnown, "not known: it has more dependents than were listed", "delete a part of them first")
+	}
 }
 
 // containsAny reports whether a selected resource is in another one.
@@ -141,20 +167,6 @@ func isLock(id resource.ID) bool {
 	return strings.EqualFold(id.Type(), resource.TypeLock)
 }
 
-// judgeContents refuses contents and data without a consent.
-func (r *Row) judgeContents(facts activities.PlanDeletionResult, consent Consent) {
-	if texts := contents.Names(facts.Unmanaged); len(texts) > 0 && !consent.Cascade {
-		r.refuse(resource.ReasonContainsUnmanaged, "a DELETE would also delete "+cli.Count(len(texts), "resource")+" without a manifest: "+firstOf(texts),
-			"delete or import them first, or add --cascade")
-	}
-	if texts := contents.Names(facts.Unlisted); len(texts) > 0 && !consent.Cascade {
-		r.refuse(resource.ReasonContainsUnmanaged, "contents that could not be listed: "+firstOf(texts), "look at it in Azure, then add --cascade")
-	}
-	if texts := contents.Names(facts.Data); len(texts) > 0 && !consent.WithData {
-		r.refuse(resource.ReasonContainsData, "a DELETE would also delete data that Azure does not list, in "+firstOf(texts), "look at it in Azure, then add --with-data")
-	}
-}
-
 // judgeDependents refuses while managed resources need this one that the deletion does not
 // contain.
 func (r *Row) judgeDependents(consent Consent, selected map[string]*resource.ID) {
@@ -170,14 +182,12 @@ func (r *Row) judgeDependents(consent Consent, selected map[string]*resource.ID)
 		}
 	}
 	if len(inside) > 0 {
-		r.refuse(resource.ReasonWaitingForDependents, "it contains managed resources: "+firstOf(displayNames(inside)), "name them too, or add --cascade")
+		r.Refusals.add(resource.ReasonWaitingForDependents, "it contains managed resources: "+firstOf(displayNames(inside)), "name them too, or add --cascade")
 	}
 	if len(r.Outside) > 0 {
-		r.refuse(resource.ReasonWaitingForDependents, "managed resources need it: "+firstOf(displayNames(r.Outside)), "delete them too, or apply them without it first")
+		r.Refusals.add(resource.ReasonWaitingForDependents, "managed resources need it: "+firstOf(displayNames(r.Outside)), "delete them too, or apply them without it first")
 	}
-	if r.Facts.More {
-		r.refuse(ReasonNotKnown, "not known: it has more dependents than were listed", "delete a part of them first")
-	}
+	r.Refusals.addMore(*r.Facts)
 }
 
 // keepNeeded keeps what a refused resource needs: what contains it or what it refers to, the
@@ -216,12 +226,6 @@ func keepNeeded(rows []Row) {
 			}
 		}
 	}
-}
-
-func (r *Row) refuse(reason resource.Reason, message, remedy string) {
-	r.Action, r.With, r.Message = ActionRefused, resource.ID{}, ""
-	r.Refusals = append(r.Refusals, Refusal{Reason: reason, Message: message, Remedy: remedy})
-	r.Reason = r.Refusals[0].Reason
 }
 
 func displayNames(ids []resource.ID) []string {

@@ -23,30 +23,14 @@ func (c *Row) judgeReplacement() {
 		return
 	}
 	facts := c.Replacement.Deletion
-	c.Refusals = slices.Concat(c.Replacement.Refusals, guardRefusals(c.ID, facts, nil))
-	refuse := func(reason resource.Reason, message, remedy string) {
-		c.Refusals = append(c.Refusals, Refusal{Reason: reason, Message: message, Remedy: remedy})
-	}
-	again := "; or `armature delete " + c.ID.Short() + " --cascade --with-data` and `armature apply` make a new one without them"
-	for _, found := range []struct {
-		reason       resource.Reason
-		text, remedy string
-		items        []contents.Item
-	}{
-		{resource.ReasonContainsUnmanaged, "a DELETE would also delete resources without a manifest: ", "delete or import them first", facts.Unmanaged},
-		{resource.ReasonContainsUnmanaged, "contents that could not be listed: ", "look at them in Azure", facts.Unlisted},
-		{resource.ReasonContainsData, "a DELETE would also delete data that Azure does not list, in ", "save what you need", facts.Data},
-	} {
-		if len(found.items) > 0 {
-			refuse(found.reason, found.text+firstOf(contents.Names(found.items)), found.remedy+again)
-		}
-	}
+	c.Refusals = slices.Clone(c.Replacement.Refusals)
+	c.Refusals.addGuards(c.ID, facts, nil)
+	again := "run `armature delete " + c.ID.Short() + " --cascade --with-data` and then `armature apply` for a new one without them"
+	c.Refusals.addContents(facts, Consent{}, func(string) string { return again })
 	if facts.Closed {
-		refuse(ReasonNotKnown, "not known: its contents, because Azure refuses to list them for now", "repeat the command later, or start it")
+		c.Refusals.add(ReasonNotKnown, "not known: its contents, because Azure refuses to list them for now", "repeat the command later, or start it")
 	}
-	if facts.More {
-		refuse(ReasonNotKnown, "not known: it has more dependents than were listed", "delete a part of them first")
-	}
+	c.Refusals.addMore(facts)
 	if of := contents.Names(facts.Data); len(of) > 0 || c.Replacement.Loss != "" {
 		if len(of) == 0 {
 			of = []string{contents.DisplayName(c.ID)}
