@@ -10,7 +10,6 @@ import (
 	"io"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/armature-io/armature/internal/payload"
@@ -212,7 +211,7 @@ func (s replaySettings) running(ctx context.Context, temporal client.Client, nam
 	if len(s.ids) > 0 {
 		return sources, nil
 	}
-	query := cmp.Or(s.query, "WorkflowType IN ('"+strings.Join(workflows.Names(), "', '")+"') AND ExecutionStatus = 'Running'")
+	query := cmp.Or(s.query, workflows.RunningQuery())
 	var token []byte
 	for {
 		page, err := temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Namespace: namespace, Query: query, NextPageToken: token})

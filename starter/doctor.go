@@ -221,7 +221,7 @@ func countFailed(findings []activities.Finding) int {
 
 // versionFindings returns the findings about the api-versions and steps of all resources.
 func (a *app) versionFindings(ctx context.Context, b *connection) []activities.Finding {
-	records, err := b.List(ctx, backend.AllWorkflowsQuery())
+	records, err := b.List(ctx, workflows.RunningQuery())
 	if err != nil {
 		return []activities.Finding{{
 			Check: backend.APIVersionCheck, State: activities.FindingWarn, Message: "the managed resources cannot be listed: " + err.Error(),

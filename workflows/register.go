@@ -3,6 +3,7 @@ package workflows
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/armature-io/armature/activities"
 	"go.temporal.io/sdk/activity"
@@ -47,6 +48,11 @@ func Register(registry Registry) {
 
 // Names returns the names of the workflows that Register registers, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(functions())) }
+
+// RunningQuery returns the visibility query for every running workflow of Armature.
+func RunningQuery() string {
+	return "WorkflowType IN ('" + strings.Join(Names(), "', '") + "') AND ExecutionStatus = 'Running'"
+}
 
 // RegisterActivities registers every activity.
 func RegisterActivities(registry ActivityRegistry, a *activities.Activities) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/workflows"
 	commonpb "go.temporal.io/api/common/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
@@ -44,7 +45,7 @@ func (c *Client) checkWrite(ctx context.Context) error {
 	c.writes.Do(func() {
 		deadline, cancel := context.WithTimeout(ctx, readTimeout)
 		defer cancel()
-		page, err := c.client.ListWorkflow(deadline, &workflowservice.ListWorkflowExecutionsRequest{Namespace: c.namespace, Query: AllWorkflowsQuery(), PageSize: 1})
+		page, err := c.client.ListWorkflow(deadline, &workflowservice.ListWorkflowExecutionsRequest{Namespace: c.namespace, Query: workflows.RunningQuery(), PageSize: 1})
 		if err != nil {
 			return // the message itself has a better error
 		}

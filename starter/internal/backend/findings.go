@@ -65,7 +65,7 @@ func (c *Client) checkVisibility(ctx context.Context) activities.Finding {
 // checkStuck counts the workflows with failing tasks: they need a worker that can
 // replay them.
 func (c *Client) checkStuck(ctx context.Context) activities.Finding {
-	query := failingTasksTerm + " AND " + AllWorkflowsQuery()
+	query := failingTasksTerm + " AND " + workflows.RunningQuery()
 	stuck, err := c.count(ctx, query)
 	switch {
 	case err != nil:

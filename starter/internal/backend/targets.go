@@ -17,11 +17,6 @@ import (
 // list would include runs that continued as new.
 const runningQuery = "WorkflowType = '" + workflows.ReconcileResourceWorkflow + "' AND ExecutionStatus = 'Running'"
 
-// AllWorkflowsQuery returns the query for every running workflow of Armature.
-func AllWorkflowsQuery() string {
-	return "WorkflowType IN ('" + strings.Join(workflows.Names(), "', '") + "') AND ExecutionStatus = 'Running'"
-}
-
 // ParseSelector parses "k=v,k=v" and returns its terms, sorted. A resource must have
 // all of them.
 func ParseSelector(selector string) ([]string, error) {

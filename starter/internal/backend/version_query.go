@@ -26,7 +26,7 @@ type VersionQuery struct {
 func (q VersionQuery) String() string {
 	query := runningQuery
 	if q.Others {
-		query = AllWorkflowsQuery() + " AND WorkflowType != '" + workflows.ReconcileResourceWorkflow + "'"
+		query = workflows.RunningQuery() + " AND WorkflowType != '" + workflows.ReconcileResourceWorkflow + "'"
 	}
 	query += " AND TaskQueue = " + quoted([]string{q.TaskQueue})
 	switch {
