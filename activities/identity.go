@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -63,30 +64,24 @@ var creationNames = map[string]bool{
 	"createtime": true, "creationtime": true, "creationdate": true, "timecreated": true, "datecreated": true,
 }
 
-// incarnationOf returns what distinguishes a resource from another one that has the same ID later:
-// its identity, location, times of creation and ETag. The time of a resource group is only in
-// the list of groups; an error is that of this list.
+// incarnationOf returns the values that distinguish a resource from a later one with the same ID:
+// its identity, location, times of creation and ETag. Only the list of groups has the time of a
+// resource group; errors come from that list.
 func incarnationOf(ctx context.Context, client *arm.Client, id resource.ID, observed map[string]any, etag string) (resource.Identity, error) {
-	found := maps.Clone(identityOf(id.Type(), observed))
-	if found == nil {
-		found = resource.Identity{}
-	}
-	add := func(member string, value any) {
-		if text, _ := value.(string); text != "" {
+	found := resource.Identity{}
+	maps.Copy(found, identityOf(id.Type(), observed))
+	add := func(member, text string) {
+		if text != "" {
 			found[member] = text
 		}
 	}
 	add(resource.ETagMember, etag)
-	if location, _ := observed["location"].(string); location != "" {
-		found["location"] = strings.ToLower(strings.ReplaceAll(location, " ", ""))
-	}
-	system, _ := observed["systemData"].(map[string]any)
-	add("systemData.createdAt", instant(system["createdAt"]))
-	properties, _ := observed["properties"].(map[string]any)
-	readOnly := types.ReadOnlyOf(id.Type())
-	for member, value := range properties {
+	add("location", resource.NormalLocation(jsontree.Text(observed, "location")))
+	add("systemData.createdAt", instant(jsontree.Text(jsontree.Object(observed, "systemData"), "createdAt")))
+	properties, readOnly := jsontree.Object(observed, "properties"), types.ReadOnlyOf(id.Type())
+	for member := range properties {
 		if creationNames[strings.ToLower(member)] && readOnly != nil && readOnly.Cover(resource.Path{{Name: "properties"}, {Name: member}}) {
-			add("properties."+member, instant(value))
+			add("properties."+member, instant(jsontree.Text(properties, member)))
 		}
 	}
 	if !strings.EqualFold(id.Type(), resource.TypeResourceGroup) {
@@ -100,9 +95,8 @@ func incarnationOf(ctx context.Context, client *arm.Client, id resource.ID, obse
 // groupCreated is the time of a resource group's creation in the list of groups.
 const groupCreated = "createdTime"
 
-// instant returns a timestamp in one spelling, "" for any other value.
-func instant(value any) string {
-	text, _ := value.(string)
+// instant returns a timestamp in one spelling, "" for any other text.
+func instant(text string) string {
 	at, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
 		return ""

@@ -68,10 +68,10 @@ func (p *planning) locationNotOffered(offer arm.Offer) string {
 	}
 	offered := make([]string, len(offer.Locations))
 	for i, name := range offer.Locations {
-		offered[i] = locationName(name)
+		offered[i] = resource.NormalLocation(name)
 	}
 	slices.Sort(offered)
-	name := locationName(location)
+	name := resource.NormalLocation(location)
 	if slices.Contains(offered, name) {
 		return ""
 	}
@@ -83,10 +83,4 @@ func (p *planning) locationNotOffered(offer arm.Offer) string {
 		return fmt.Sprintf("%s; offered: %s and %d more", text, strings.Join(offered[:maxOfferedNames], ", "), len(offered)-maxOfferedNames)
 	}
 	return text + "; offered: " + strings.Join(offered, ", ")
-}
-
-// locationName returns the name of a location: "westus2" for "West US 2", which ARM
-// treats alike.
-func locationName(text string) string {
-	return strings.ToLower(strings.ReplaceAll(text, " ", ""))
 }

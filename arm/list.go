@@ -60,10 +60,7 @@ const maxGroups = 2000
 // groups lacks it. No GET of a group shows it, and the reference of the list does not mention
 // this $expand; tools that remove old groups rely on it.
 func (c *Client) GroupCreatedAt(ctx context.Context, group resource.ID) (string, error) {
-	subscription, err := resource.ParseID("/subscriptions/" + group.Subscription())
-	if err != nil {
-		return "", fmt.Errorf("find the creation of %s: %w", group, err)
-	}
+	subscription := group.Owner()
 	c, target, err := c.listURL(ctx, subscription, "resourcegroups", resource.ResourceGroupAPIVersion, "")
 	if err != nil {
 		return "", fmt.Errorf("find the creation of %s: %w", group, err)

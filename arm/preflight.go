@@ -20,7 +20,6 @@ import (
 const (
 	validateResourcesVersion = "2020-10-01"
 	deploymentsVersion       = "2025-03-01"
-	groupsVersion            = "2021-04-01"
 )
 
 // ValidationLevel is how much a validation of a deployment checks.
@@ -41,7 +40,7 @@ type Proposal struct {
 	Body map[string]any
 }
 
-// ProposalGroup is what the proposals of one ValidateResources share.
+// ProposalGroup has the common values of the proposals in one ValidateResources.
 type ProposalGroup struct{ Provider, Type, Location, Scope string }
 
 // Group returns the group of a proposal.
@@ -50,7 +49,7 @@ func (p Proposal) Group() ProposalGroup {
 	provider, nested, _ := strings.Cut(p.ID.Type(), "/")
 	return ProposalGroup{
 		Provider: strings.ToLower(provider), Type: strings.ToLower(nested), Scope: scope.Key(),
-		Location: strings.ToLower(strings.ReplaceAll(jsontree.Text(p.Body, "location"), " ", "")),
+		Location: resource.NormalLocation(jsontree.Text(p.Body, "location")),
 	}
 }
 
@@ -81,7 +80,7 @@ func (p Proposal) entry() map[string]any {
 	return entry
 }
 
-// Verdict is what an Answer says about proposals.
+// Verdict is the result of a validation.
 type Verdict string
 
 // The verdicts. Unsupported: the validation does not know the type. Unjudged: ARM refused the
@@ -178,7 +177,7 @@ func deploymentOf(p Proposal, options DeploymentOptions) (resource.ID, map[strin
 		group := scope
 		scope = group.Owner()
 		resources = []any{
-			map[string]any{"type": resource.TypeResourceGroup, "apiVersion": groupsVersion, "name": group.Name(), "location": location},
+			map[string]any{"type": resource.TypeResourceGroup, "apiVersion": resource.ResourceGroupAPIVersion, "name": group.Name(), "location": location},
 			map[string]any{
 				"type": "Microsoft.Resources/deployments", "apiVersion": deploymentsVersion, "name": deploymentName(p.ID),
 				"resourceGroup": group.Name(), "dependsOn": []any{group.String()},

@@ -155,7 +155,7 @@ func canonicalText(p cursor, text string) string {
 	case isFullID(text):
 		return strings.ToLower(strings.TrimSuffix(text, "/"))
 	case resource.LocationName(lastName(p.path)):
-		return strings.ToLower(strings.ReplaceAll(text, " ", ""))
+		return resource.NormalLocation(text)
 	}
 	return text
 }

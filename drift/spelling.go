@@ -25,7 +25,7 @@ func isSameLocation(p cursor) bool {
 	if !ok || !resource.LocationName(lastName(p.path)) {
 		return false
 	}
-	return strings.EqualFold(strings.ReplaceAll(a, " ", ""), strings.ReplaceAll(b, " ", ""))
+	return resource.NormalLocation(a) == resource.NormalLocation(b)
 }
 
 // isSameResourceID reports whether both IDs name the same resource. ARM compares

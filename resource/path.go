@@ -236,15 +236,18 @@ func KeyText(item any, key string) string {
 // NormalKey returns one spelling for all spellings of a key: IDs and names ignore case in
 // ARM, and a key may be a location.
 func NormalKey(key, value string) string {
-	value = strings.ToLower(value)
 	if LocationName(key) {
-		return strings.ReplaceAll(value, " ", "")
+		return NormalLocation(value)
 	}
-	return value
+	return strings.ToLower(value)
 }
 
 // ItemKey returns NormalKey of an item's KeyText.
 func ItemKey(item any, key string) string { return NormalKey(key, KeyText(item, key)) }
+
+// NormalLocation returns one spelling for all spellings of a location: "westus2" for
+// "West US 2", which ARM treats alike.
+func NormalLocation(text string) string { return strings.ToLower(strings.ReplaceAll(text, " ", "")) }
 
 // LocationName reports whether the name of a property suggests a location.
 func LocationName(name string) bool {
