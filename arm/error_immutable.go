@@ -14,8 +14,8 @@ type immutableWords struct {
 	// codes are matched in lower case. creation, refusal and elsewhere are matched with one
 	// sentence of a message in lower case.
 	codes, creation, refusal, elsewhere *regexp.Regexp
-	// temporary are words about a state in a sentence or a code, and otherValue those about a
-	// value that is wrong by itself or that belongs into another property.
+	// temporary are words about a state in a sentence or a code, and otherValue words about a
+	// value that is wrong by itself or belongs into another property.
 	temporary, otherValue *regexp.Regexp
 	sentence              *regexp.Regexp
 }

@@ -16,21 +16,22 @@ const (
 )
 
 // refusalRow are the fragments, in lower case, by which codes and messages name a kind.
-// Codes are compared without separators.
+// Codes are compared without separators. names replaces the fragments if they are not enough.
 type refusalRow struct {
 	refusal         Refusal
 	codes, messages []string
 	source          string
+	names           func(*Error) bool
 }
 
 // refusalRows are searched in order: a soft-deleted name is also a name that is taken.
 func refusalRows() []refusalRow {
 	return []refusalRow{
-		{RefusalSoftDeleted, []string{"softdelete", "flagmustbesetforrestore"}, []string{"soft-deleted", "soft deleted", "softdeleted", "deleted but recoverable state"}, srcSoft},
-		{RefusalPolicy, []string{"bypolicy", "policyviolation"}, []string{"disallowed by policy"}, srcPolicy},
-		{RefusalQuota, []string{"quota", "limitreached", "limitexceeded"}, []string{"exceeding approved", "quota limit", "quota has been", "exceeds the quota", "exceed quota"}, srcErrors},
-		{RefusalImmutable, nil, nil, srcReported}, // error_immutable.go
-		{RefusalNameTaken, []string{"alreadytaken", "nameunavailable", "namenotavailable", "namealreadyexists", "nameinuse"}, []string{"is already taken", "name is not available"}, srcErrors},
+		{refusal: RefusalSoftDeleted, codes: []string{"softdelete", "flagmustbesetforrestore"}, messages: []string{"soft-deleted", "soft deleted", "softdeleted", "deleted but recoverable state"}, source: srcSoft},
+		{refusal: RefusalPolicy, codes: []string{"bypolicy", "policyviolation"}, messages: []string{"disallowed by policy"}, source: srcPolicy},
+		{refusal: RefusalQuota, codes: []string{"quota", "limitreached", "limitexceeded"}, messages: []string{"exceeding approved", "quota limit", "quota has been", "exceeds the quota", "exceed quota"}, source: srcErrors},
+		{refusal: RefusalImmutable, source: srcReported, names: (*Error).namesImmutable},
+		{refusal: RefusalNameTaken, codes: []string{"alreadytaken", "nameunavailable", "namenotavailable", "namealreadyexists", "nameinuse"}, messages: []string{"is already taken", "name is not available"}, source: srcErrors},
 	}
 }
 
@@ -43,7 +44,7 @@ func (e *Error) Refusal() Refusal {
 	codes := strings.ToLower(strings.Join(e.Codes(), " "))
 	messages := e.messages()
 	for _, row := range refusalRows() {
-		if containsAny(messages, row.messages) || containsAny(codes, row.codes) || row.refusal == RefusalImmutable && e.namesImmutable() {
+		if containsAny(messages, row.messages) || containsAny(codes, row.codes) || row.names != nil && row.names(e) {
 			return row.refusal
 		}
 	}
