@@ -90,7 +90,7 @@ type helperError struct {
 	error
 }
 
-// helper returns err as that of a request for a decision; nil stays nil.
+// helper wraps the error of a request that a decision needs; nil stays nil.
 func helper(decision string, err error) error {
 	if err == nil {
 		return nil
@@ -100,8 +100,8 @@ func helper(decision string, err error) error {
 
 func (e *helperError) Unwrap() error { return e.error }
 
-// request returns the name of the request with ARM's answer. The client wraps the error of ARM
-// with it. It returns "" if ARM gave no answer.
+// request returns the name of the request with the status and code of ARM's error. The client
+// wraps the error with that name. It returns "" without a response.
 func (e *helperError) request() string {
 	failure, isResponse := errors.AsType[*arm.Error](e.error)
 	if !isResponse {

@@ -46,8 +46,8 @@ type GetResourceInput struct {
 	// WithoutBody leaves Observed out: a deletion does not compare.
 	WithoutBody bool `json:"withoutBody,omitempty"`
 	// Identity is the last one that PostCheck found. An absent resource is searched by it. In a
-	// deletion, with WithoutBody, it is that of the resource to delete: another one under the
-	// same ID is a verdict.
+	// deletion, with WithoutBody, it belongs to the resource to delete: another resource under
+	// the same ID is a verdict.
 	Identity resource.Identity `json:"identity,omitempty"`
 }
 
@@ -157,8 +157,8 @@ func (r *resourceReader) getResource(ctx context.Context, in GetResourceInput, h
 	return result, nil
 }
 
-// compareIdentity fills in the identity of a resource that is being deleted. If it is not the
-// one that the deletion began with, its verdict stops the pass. A resource group whose time of
+// compareIdentity fills in the identity of a resource that is being deleted. If the deletion
+// began with another resource, the verdict stops the pass. A resource group whose time of
 // creation the list of groups does not show now may be another one.
 func (r *resourceReader) compareIdentity(ctx context.Context, in GetResourceInput, result *GetResourceResult, masked map[string]any, heartbeat *heartbeater[readProgress]) error {
 	requests, cancel := requestContext(ctx)

@@ -8,12 +8,12 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// Replacement is what it means that only a new resource has the values of the manifest: the
-// resource is deleted and created again.
+// Replacement describes a change that needs a new resource: the resource is deleted and created
+// again.
 type Replacement struct {
 	// Paths are the differences that Azure refuses to correct.
 	Paths []string `json:"paths"`
-	// Loss is what the new resource lacks, "" if its type loses nothing.
+	// Loss names the losses of the new resource, "" for none.
 	Loss string `json:"loss,omitempty"`
 	// Falling are the managed resources in it, which fall with it and are created again.
 	Falling []resource.ID `json:"falling,omitempty"`

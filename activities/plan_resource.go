@@ -78,7 +78,7 @@ type PlanResourceResult struct {
 	// Held is why nothing is written for now although something is due: a pause or a
 	// freeze.
 	Held string `json:"held,omitempty"`
-	// Preflight is ARM's answer about the PUT, nil if the plan makes none or does not go so far.
+	// Preflight is ARM's judgement of the PUT, nil without a PUT or without PlanPreflight.
 	Preflight *Preflight `json:"preflight,omitempty"`
 	// Fingerprint is a keyed hash of the decision, of the generation and of what was
 	// observed where the spec states something; it changes when one of them does.
@@ -111,7 +111,7 @@ type planning struct {
 	after []resource.ID
 	// immutable are the differences that Azure refuses to correct.
 	immutable []resource.Difference
-	// askDeletion asks what a DELETE of the resource depends on.
+	// askDeletion returns the facts on which a DELETE of the resource depends.
 	askDeletion func(ctx context.Context, desired *resource.Desired) PlanDeletionResult
 	// findings are those of the comparison with Azure, and ignored the paths that it left out:
 	// those of the manifest, and those of other owners.

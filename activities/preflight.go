@@ -24,14 +24,14 @@ import (
 // PlanDepth is how far a plan goes.
 type PlanDepth string
 
-// The depths. The zero value compares with what ARM shows; the other one also asks ARM whether it
-// would accept the PUT.
+// The depths. The zero value compares with the resource in Azure; PlanPreflight also asks ARM if
+// it would accept the PUT.
 const (
 	PlanCompare   PlanDepth = ""
 	PlanPreflight PlanDepth = "preflight"
 )
 
-// PreflightOutcome is what a preflight of one resource found out.
+// PreflightOutcome is the outcome of the preflight of one resource.
 type PreflightOutcome string
 
 // The outcomes. NoObjection is no proof: ARM does not check everything before a PUT.
@@ -42,7 +42,7 @@ const (
 	PreflightUnsupported PreflightOutcome = "unsupported"
 )
 
-// Preflight is what ARM says about the body of a PUT before it is sent; nothing in it is secret.
+// Preflight is ARM's judgement of the body of a PUT before it is sent; nothing in it is secret.
 type Preflight struct {
 	Outcome PreflightOutcome `json:"outcome"`
 	// Reason is why ARM was not asked, or does not support the type.
@@ -67,7 +67,7 @@ const (
 	maxPreflightRunes = 500
 )
 
-// preflight asks ARM about the PUT that a plan makes, and adds the answer to the plan. ARM gets
+// preflight asks ARM about the PUT of a plan, and adds the judgement to the plan. ARM gets
 // the whole merged body with its secrets, which stay in memory. The error makes Temporal repeat
 // the plan once a budget allows it.
 func (a *Activities) preflight(ctx context.Context, p *planning, result *PlanResourceResult) error {
@@ -241,8 +241,8 @@ func (a *Activities) proposal(ctx context.Context, p *planning, creates bool) (p
 	return arm.Proposal{ID: desired.ID, APIVersion: desired.APIVersion, Body: body}, values, nil
 }
 
-// ask asks validateResources, and a deployment if that judges nothing. It returns what both say
-// if neither judges.
+// ask asks validateResources, and a deployment if that judges nothing. why has both refusals if
+// neither judges.
 func (a *Activities) ask(ctx context.Context, p *planning, proposal arm.Proposal) (answer arm.Answer, why string, err error) {
 	first, err := a.proposals.Do(ctx, proposed{ctx, arm.CredentialName(ctx), proposal})
 	if err == nil {

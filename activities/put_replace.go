@@ -38,7 +38,7 @@ const reasonNameKept resource.Reason = "NameKept"
 type DeletionRefusal struct {
 	Reason  resource.Reason `json:"reason"`
 	Message string          `json:"message"`
-	// Remedy is what a user can do.
+	// Remedy is the next step of a user.
 	Remedy string `json:"remedy"`
 }
 
@@ -110,8 +110,8 @@ func (p *put) rememberImmutable(failure *arm.Error) {
 	}
 }
 
-// immutablePaths returns those of the changed paths that a refusal names, and all but the tags if
-// it names none: Azure may mean each of them.
+// immutablePaths returns the changed paths that a refusal names. If it names none, it returns all
+// but the tags, because Azure may mean each of them.
 func immutablePaths(failure *arm.Error, changed []string) []string {
 	names := [][]string{nameSteps(failure.Target)}
 	texts := []string{failure.Message}

@@ -16,12 +16,12 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// deletion is what a user wants to delete.
+// deletion is the choice of a user to delete resources.
 type deletion struct {
 	records []backend.Record
 	consent plan.Consent
-	// specs are the manifests of a deletion by manifest, and applied those that are applied
-	// before the deletion, by their keys.
+	// specs are the manifests of a deletion by manifest, and applied the manifests that are
+	// applied before the deletion, by their keys.
 	specs, applied map[string]*resource.Desired
 }
 
@@ -31,8 +31,8 @@ func (d deletion) plan(ctx context.Context, b *connection) (plan.Plan, error) {
 	return plan.New(nil, nil, deletables, d.consent), err
 }
 
-// ask asks workers what the deletion depends on: of the records, dependents first, and of what
-// a cascade adds. A dependent does not count if its applied manifest no longer needs the
+// ask asks workers for the facts on which the deletion depends: of the records, dependents first,
+// and of the resources that a cascade adds. A dependent does not count if its applied manifest no longer needs the
 // resource.
 func (d deletion) ask(ctx context.Context, b *connection) ([]plan.Deletable, error) {
 	run := backend.NewRunID(workflows.PlanIDPrefix)
@@ -70,7 +70,7 @@ func (d deletion) ask(ctx context.Context, b *connection) ([]plan.Deletable, err
 	return all, nil
 }
 
-// sent returns the records of those whose deletion is to be requested.
+// sent returns the records whose deletion is to be requested.
 func (d deletion) sent(p plan.Plan) []backend.Record {
 	return slices.DeleteFunc(slices.Clone(d.records), func(r backend.Record) bool { return !p.Row(r.ID).Sends() })
 }
@@ -161,7 +161,7 @@ func specsOf(resources []resource.Desired) map[string]*resource.Desired {
 	return specs
 }
 
-// plannedDeletion returns what a plan file deletes, with the records of now.
+// plannedDeletion returns the deletion of a plan file, with the current records.
 func plannedDeletion(ctx context.Context, b *connection, file plan.File) (deletion, error) {
 	ids, manifests := file.Selected()
 	d := deletion{records: make([]backend.Record, len(ids)), specs: specsOf(manifests), consent: file.Consent}

@@ -277,7 +277,7 @@ func (a *app) showPlan(p plan.Plan, output cli.Format, verb string) error {
 	return nil
 }
 
-// makePlan plans the manifests to a depth, and what a prune would delete.
+// makePlan plans the manifests to a depth, and the deletions of a prune.
 func makePlan(ctx context.Context, b *connection, set manifest.Set, pruned deletion, depth activities.PlanDepth) (plan.Plan, error) {
 	pruned.applied = specsOf(set.Resources)
 	deletables, err := pruned.ask(ctx, b)
@@ -371,8 +371,8 @@ func (a *app) applyPlan(ctx context.Context, flags *pflag.FlagSet, path string, 
 	return a.start(ctx, b, resources, pruned.sent(now), how)
 }
 
-// checkStale returns an error if a plan of now differs from that of a file, and prints what
-// differs. unchanged says that nothing was done.
+// checkStale returns an error if a new plan differs from that of a file, and prints the
+// differences. unchanged says that nothing was done.
 func (a *app) checkStale(file plan.File, now plan.Plan, unchanged string) error {
 	changes := file.Changes(now)
 	if len(changes) == 0 {

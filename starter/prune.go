@@ -54,7 +54,7 @@ func (a *app) findStale(ctx context.Context, b *connection, how *applyOptions, s
 	return stale, a.ask(question{text: "Apply, and delete " + what + " in Azure?", yes: p.Yes, unchanged: "nothing was started"})
 }
 
-// planPrune plans what a prune deletes. Unless it keeps going, it is an error if one of the
+// planPrune plans the deletions of a prune. Unless it keeps going, it is an error if one of the
 // resources may not be deleted. A dependent does not count if its manifest no longer needs the
 // resource: the apply frees it.
 func (a *app) planPrune(ctx context.Context, b *connection, stale []backend.Record, applied []resource.Desired, keepGoing bool) (plan.Plan, error) {

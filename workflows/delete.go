@@ -16,7 +16,7 @@ import (
 type Deletion struct {
 	DeleteInput `json:"request"`
 	Stage       DeletionStage `json:"stage"`
-	// Identity is that of the resource to delete, nil until a read showed it.
+	// Identity belongs to the resource to delete, nil until a read showed it.
 	Identity resource.Identity `json:"identity,omitempty"`
 	// Purge is set once ARM accepted the DELETE of a resource whose manifest states a
 	// purge, until that is done.

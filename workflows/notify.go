@@ -27,7 +27,7 @@ const (
 	stateChanged = "changed"
 	// stateFree: another resource that waited for this one found it free.
 	stateFree = "free"
-	// stateReplaced: it was deleted and is created again; what was in it fell with it.
+	// stateReplaced: it was deleted and is created again, and its contents fell with it.
 	stateReplaced = "deleted to be created again"
 	// stateKept: its deletion was taken back.
 	stateKept = "no longer being deleted"

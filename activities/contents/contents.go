@@ -31,7 +31,7 @@ type Looker struct {
 	IsDeleting func(ctx context.Context, id resource.ID) (bool, error)
 }
 
-// Intent is what follows a DELETE. The zero value ends the resource.
+// Intent is the purpose of a DELETE. The zero value ends the resource.
 type Intent string
 
 // IntentReplace creates the resource again, and then the managed resources in it.

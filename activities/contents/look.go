@@ -38,7 +38,7 @@ type look struct {
 	Found
 }
 
-// Found is what a DELETE would also delete.
+// Found are the contents that a DELETE would also delete.
 type Found struct {
 	// Unmanaged are the contents that Armature does not manage, at most maxCounted.
 	Unmanaged []Item `json:"unmanaged,omitempty"`
@@ -55,7 +55,7 @@ type Found struct {
 
 // Item is a resource that was found, or a collection of resources that ARM does not list.
 type Item struct {
-	// ID is the resource, or the owner of the collection; zero if ARM states none that parses.
+	// ID is the resource, or the owner of the collection; zero if ARM gives no valid one.
 	ID   resource.ID `json:"id,omitzero"`
 	Name string      `json:"name"`
 }

@@ -1,5 +1,5 @@
-// Package batching joins concurrent calls into one request. It must not know what the calls ask
-// for.
+// Package batching joins concurrent calls into one request. It must not know the purpose of
+// the calls.
 package batching
 
 import (

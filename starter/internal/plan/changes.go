@@ -14,7 +14,7 @@ import (
 type Change struct {
 	// Texts are sentences without the resource, at least one.
 	Texts []string
-	// Row is what an apply would do now, zero for a deletion.
+	// Row is the current row of a write, zero for a deletion.
 	Row Row
 	ID  resource.ID
 }

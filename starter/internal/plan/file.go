@@ -43,13 +43,13 @@ type File struct {
 
 // Step is one resource of a plan file.
 type Step struct {
-	// ID is that of a deletion without a manifest.
+	// ID is set for a deletion without a manifest.
 	ID      resource.ID           `json:"id,omitzero"`
 	Desired *resource.Desired     `json:"desired,omitempty"`
 	Action  activities.PlanAction `json:"action"`
-	// Fingerprint is that of a write.
+	// Fingerprint is set for a write.
 	Fingerprint string `json:"fingerprint,omitempty"`
-	// Selected and Facts are those of a deletion.
+	// Selected and Facts are set for a deletion.
 	Selected bool                           `json:"selected,omitempty"`
 	Facts    *activities.PlanDeletionResult `json:"facts,omitempty"`
 }

@@ -22,7 +22,7 @@ var (
 	page      = template.Must(template.New("plan").Parse(pageText))
 )
 
-// htmlPage is what the page shows. All texts are data: the template escapes them.
+// htmlPage has the values of the page. All texts are data: the template escapes them.
 type htmlPage struct {
 	Title, Class, Summary, Policy string
 	Verdict                       Verdict

@@ -11,7 +11,7 @@ import (
 // list is a part of a plan that a reviewer must read first.
 type list struct {
 	Title string
-	// IsBad is set for what stops the plan.
+	// IsBad is set for a list that stops the plan.
 	IsBad bool
 	Items []item
 }
@@ -21,7 +21,7 @@ type item struct {
 	// ID is the resource of a row, zero for none.
 	ID            resource.ID
 	Subject, Text string
-	// Remedy is what a user can do, "" for nothing.
+	// Remedy is the next step of a user, "" for none.
 	Remedy string
 }
 

@@ -22,7 +22,7 @@ const (
 	ActionAbsent  activities.PlanAction = "absent"
 )
 
-// Row is what a plan does with one resource.
+// Row is the plan of one resource.
 type Row struct {
 	ID   resource.ID `json:"id"`
 	Name string      `json:"name"`
@@ -50,7 +50,7 @@ type Loss struct {
 	Final bool `json:"final,omitempty"`
 }
 
-// String returns what happens to the data.
+// String returns the fate of the data in words.
 func (l Loss) String() string {
 	switch {
 	case l.Final:

@@ -9,7 +9,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/cli"
 )
 
-// Preflight counts what ARM said about the PUTs of a plan. Its JSON names do not change.
+// Preflight counts ARM's judgements of the PUTs of a plan. Its JSON names do not change.
 type Preflight struct {
 	// Asked counts the resources that ARM judged, and Objected those of them that it rejects.
 	Asked       int `json:"asked"`
