@@ -62,18 +62,11 @@ type authorizing struct {
 	*authorizer
 }
 
-// ExecuteWorkflow runs a workflow. A run that starts with a state, and does not continue
-// another, was not started by a command: its spec and its deletion came past the validation.
+// ExecuteWorkflow runs a workflow, and records who started the one that keeps freezes.
 func (a *authorizing) ExecuteWorkflow(ctx workflow.Context, in *interceptor.ExecuteWorkflowInput) (any, error) {
-	if len(in.Args) > 0 && workflow.GetInfo(ctx).ContinuedExecutionRunID == "" {
-		if held, ok := in.Args[0].(workflows.HoldFreezeInput); ok && !workflow.IsReplaying(ctx) {
-			a.noteFirstFreeze(ctx, held)
-		}
-		input, ok := in.Args[0].(workflows.ReconcileResourceInput)
-		if ok && input.State != nil && a.allow != nil {
-			return nil, temporal.NewApplicationErrorWithOptions("the run was started with a state that no message brought about: apply the manifest instead",
-				RefusedNotAuthorized, temporal.ApplicationErrorOptions{NonRetryable: true})
-		}
+	held, ok := first[workflows.HoldFreezeInput](in.Args)
+	if ok && workflow.GetInfo(ctx).ContinuedExecutionRunID == "" && !workflow.IsReplaying(ctx) {
+		a.noteFirstFreeze(ctx, held)
 	}
 	return a.Next.ExecuteWorkflow(ctx, in)
 }

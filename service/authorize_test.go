@@ -227,33 +227,6 @@ func TestAuthorizeIsPatient(t *testing.T) {
 	}
 }
 
-// TestForgedStart checks that a run with a state that no message brought about ends, and
-// that one that continues another does not.
-//
-//guard:the-hook-of-an-embedder
-func TestForgedStart(t *testing.T) {
-	t.Parallel()
-	for name, continued := range map[string]string{"forged": "", "continued as new": "the-run-before"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var suite testsuite.WorkflowTestSuite
-			env := suite.NewTestWorkflowEnvironment()
-			link := newAuthorizer(func(context.Context, Action) error { return nil }, senders{data: payload.DataConverter()}, slog.New(slog.DiscardHandler), nil)
-			env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{link}})
-			if continued != "" {
-				env.SetContinuedExecutionRunID(continued)
-			}
-			env.RegisterWorkflowWithOptions(func(workflow.Context, workflows.ReconcileResourceInput) error { return nil },
-				workflow.RegisterOptions{Name: workflows.ReconcileResourceWorkflow})
-			env.ExecuteWorkflow(workflows.ReconcileResourceWorkflow, workflows.ReconcileResourceInput{State: &workflows.State{}})
-			err := env.GetWorkflowError()
-			if refusal, ok := errors.AsType[*temporal.ApplicationError](err); (continued == "") != (ok && refusal.Type() == RefusedNotAuthorized) {
-				t.Errorf("the run ends with %v", err)
-			}
-		})
-	}
-}
-
 // TestEveryUpdateIsDecided checks that a new update is either a verb or a message between
 // workers: one that is forgotten would pass without a decision, or with a verb that no
 // embedder knows.

@@ -97,6 +97,7 @@ func (p *process) work(ctx context.Context) error {
 		Interceptors: []interceptor.WorkerInterceptor{
 			tracing.NewActivityInterceptor(p.traces.Tracer(), activities.TraceFacts),
 			activities.NewInterceptor(p.activities, p.converters.Data),
+			&starts{log: p.log},
 		},
 		OnFatalError: func(err error) {
 			select {

@@ -38,5 +38,7 @@ func findings() []Row {
 		held("an answer about another resource is taken", "dev/attack TestOtherResource"),
 		held("invisible and bidirectional characters reach terminals",
 			"dev/attack TestErrorTexts", "dev/attack TestUntrustedManifests", "starter/internal/cli TestWriterDropsWhatActsOnATerminal"),
+		held("a cron schedule or a retry policy starts a resource with a forged state", "dev/attack TestForgedStarts", "service TestForgedStart", "service TestForgedStartIsCanceled"),
+		held("a foreign workflow continues as the one of a resource, and the workers demand signatures", "dev/attack TestForgedStarts"),
 	)
 }

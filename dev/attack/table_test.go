@@ -13,7 +13,7 @@ import (
 
 // numbers of the rows of both lists.
 const (
-	maxFindings = 25
+	maxFindings = 27
 	maxAttacks  = 36
 )
 

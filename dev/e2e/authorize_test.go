@@ -90,7 +90,7 @@ func (s scenarios) forgedStart(t *testing.T) {
 			return false, err.Error()
 		}
 		status := described.GetWorkflowExecutionInfo().GetStatus().String()
-		return status == "Failed", status
+		return status == "Canceled", status
 	})
 	if requests := s.Sim.Count(http.MethodDelete, id.String()) + s.Sim.Count(http.MethodGet, id.String()); requests != 0 {
 		t.Errorf("the forged run sent %d requests", requests)

@@ -1,0 +1,66 @@
+package service
+
+import (
+	"log/slog"
+	"slices"
+
+	"github.com/armature-io/armature/workflows"
+	"go.temporal.io/sdk/interceptor"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+)
+
+// starts ends runs that no command and no worker of Armature starts.
+//
+// A run with a state must continue another run: its spec and its deletion would come past
+// the validation of messages. A cron schedule, a retry policy and a parent give a later
+// run the look of a continued one.
+type starts struct {
+	interceptor.WorkerInterceptorBase
+	log *slog.Logger
+}
+
+// InterceptWorkflow returns the link of one run.
+func (s *starts) InterceptWorkflow(_ workflow.Context, next interceptor.WorkflowInboundInterceptor) interceptor.WorkflowInboundInterceptor {
+	return &startLink{interceptor.WorkflowInboundInterceptorBase{Next: next}, s}
+}
+
+type startLink struct {
+	interceptor.WorkflowInboundInterceptorBase
+	*starts
+}
+
+// ExecuteWorkflow runs a workflow, or ends the run as canceled: a cron schedule and a retry
+// policy start the next run after a completion or a failure, and none after a cancellation.
+func (l *startLink) ExecuteWorkflow(ctx workflow.Context, in *interceptor.ExecuteWorkflowInput) (any, error) {
+	info := workflow.GetInfo(ctx)
+	reason := forgedStart(info, in.Args)
+	if reason == "" {
+		return l.Next.ExecuteWorkflow(ctx, in)
+	}
+	if !workflow.IsReplaying(ctx) {
+		l.log.Warn("run refused", "workflow", info.WorkflowExecution.ID, "run", info.WorkflowExecution.RunID, "reason", reason)
+	}
+	return nil, temporal.NewCanceledError(reason)
+}
+
+// forgedStart returns why a run may not start, "" if it may. Workflows of embedders start
+// as they like.
+func forgedStart(info *workflow.Info, args []any) string {
+	if !slices.Contains(workflows.Names(), info.WorkflowType.Name) {
+		return ""
+	}
+	const advice = "; apply the manifest instead"
+	input, _ := first[workflows.ReconcileResourceInput](args)
+	switch {
+	case info.CronSchedule != "":
+		return "the run has a cron schedule" + advice
+	case info.RetryPolicy != nil:
+		return "the run has a retry policy" + advice
+	case info.ParentWorkflowExecution != nil:
+		return "the run has a parent workflow" + advice
+	case input.State != nil && info.ContinuedExecutionRunID == "":
+		return "the run was started with a state that no message brought about" + advice
+	}
+	return ""
+}
