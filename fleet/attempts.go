@@ -7,15 +7,21 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities/writing"
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 )
 
-// confirmTimeout bounds the two requests of Confirm. An answer that takes longer is not
-// worth much: a write has to leave within the heartbeat timeout.
-const confirmTimeout = 5 * time.Second
+const (
+	// maxConfirmTime bounds Confirm. A write has to leave within the heartbeat timeout of 15 s,
+	// so a later answer confirms nothing.
+	maxConfirmTime = 10 * time.Second
+	// confirmTimeout is the deadline of the two requests of Confirm: the SDK gives one try of
+	// a request half of the remaining time.
+	confirmTimeout = 2 * maxConfirmTime
+)
 
 // Confirm sends a heartbeat of the attempt and describes its run, at once, and waits for
 // both. A step that another workflow than the one of the resource runs may write nothing:
@@ -25,6 +31,7 @@ func (f *Fleet) Confirm(ctx context.Context, attempt writing.Attempt) (writing.S
 	if attempt.WorkflowID != attempt.Resource.WorkflowID() {
 		return writing.Standing{Over: "the step is not run by the workflow of " + attempt.Resource.Short()}, nil
 	}
+	begun := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, confirmTimeout)
 	defer cancel()
 	beat := make(chan error, 1)
@@ -36,6 +43,9 @@ func (f *Fleet) Confirm(ctx context.Context, attempt writing.Attempt) (writing.S
 		return writing.Standing{Over: over}, nil
 	case beatErr != nil:
 		return writing.Standing{}, fmt.Errorf("send a heartbeat: %w", beatErr)
+	}
+	if took := time.Since(begun); err == nil && took > maxConfirmTime {
+		return writing.Standing{}, fmt.Errorf("temporal is slow: it answered after %s, a write waits for %s", text.Duration(took), text.Duration(maxConfirmTime))
 	}
 	return standing, err
 }

@@ -24,7 +24,7 @@ const (
 type freezes struct {
 	mu   sync.Mutex
 	list []workflows.Freeze
-	// attempted is the time of the last request, received the time of the last response.
+	// attempted is the time when the last request ended, received the time of the last response.
 	attempted, received time.Time
 	// start is the freeze that this worker sets at its start, until that is in force.
 	start *workflows.Freeze
@@ -47,7 +47,8 @@ func (f *Fleet) Frozen(ctx context.Context, labels map[string]string) (writing.F
 		if err == nil {
 			f.freezes.list, f.freezes.received = list, now
 		}
-		f.freezes.attempted = now
+		// A request may take longer than a list counts: all who waited for it share it.
+		f.freezes.attempted = time.Now()
 	}
 	for _, freeze := range f.freezes.list {
 		if freeze.Matches(labels) {

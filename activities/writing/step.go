@@ -156,7 +156,7 @@ func (s *Step) checkAttempt(ctx context.Context, write arm.Write) *resource.Verd
 	standing, err := s.Attempts.Confirm(ctx, attempt)
 	switch {
 	case err != nil:
-		return new(resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, fmt.Sprintf(
+		return new(resource.Fail(resource.ReasonCheckFailed, resource.RetryFast, fmt.Sprintf(
 			"cannot confirm in Temporal that this step of %s is still current, so nothing is written: %v", s.Desired.ID.Short(), err)))
 	case standing.Over != "":
 		return new(superseded(standing.Over + ": this attempt sends nothing more"))
