@@ -55,6 +55,9 @@ func TestCrash(t *testing.T) {
 	sideBySide(t, crashSideBySide, cases)
 }
 
+// places are those of subtests that run side by side, for all tests together.
+var places = make(chan struct{}, crashSideBySide)
+
 // sideBySide runs subtests in parallel, at most limit at a time. t.Parallel would run
 // one per processor, which is too few for tests that mostly wait.
 func sideBySide(t *testing.T, limit int, cases map[string]func(*testing.T)) {
@@ -64,6 +67,8 @@ func sideBySide(t *testing.T, limit int, cases map[string]func(*testing.T)) {
 		running.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
+			places <- struct{}{}
+			defer func() { <-places }()
 			t.Run(name, run)
 		})
 	}

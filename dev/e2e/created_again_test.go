@@ -63,7 +63,7 @@ func (c againCase) put(id string, body map[string]any) {
 func (c againCase) begin() *harness.Worker {
 	c.T.Helper()
 	worker := c.StartWorker(harness.WorkerOptions{})
-	sendAll(c.World, "apply", "-f", c.file, "--wait", "--timeout", "60s")
+	c.MustCLI("apply", "-f", c.file, "--wait", "--timeout", "60s")
 	c.Sim.Call(http.MethodPost, "/faults", armsim.Fault{ID: "delete", Method: http.MethodDelete, Path: c.id, Applied: true, Gate: true, Count: 1}, nil)
 	c.MustCLI("delete", c.id, "--yes")
 	c.Until(60*time.Second, "DELETE is held", func() (bool, string) { return held(c.World) == 1, worker.Log() })

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -113,26 +114,43 @@ func (k *killedCase) points() []killPoint {
 // run deletes the stack, and kills the worker at a point.
 func (k *killedCase) run(at killPoint) {
 	worker := k.StartWorker(harness.WorkerOptions{})
-	sendAll(k.World, "apply", "-f", k.file, "--wait", "--timeout", "60s")
+	k.MustCLI("apply", "-f", k.file, "--wait", "--timeout", "60s")
 	k.before = len(k.sent())
 	if at.request > 0 {
 		k.Sim.Call(http.MethodPost, "/faults", armsim.Fault{ID: "kill", On: "any", Path: "/subscriptions/*", Applied: at.applied, Gate: true, After: at.request - 1}, nil)
 	}
 	deletion := []string{"delete", "-l", k.selector, "--yes", "--with-data"}
+	var killed atomic.Bool
 	sending := make(chan harness.Result, 1)
-	go func() { sending <- k.CLI(deletion...) }()
+	go func() {
+		result := k.CLI(deletion...)
+		for result.Code != 0 && !killed.Load() && k.T.Context().Err() == nil {
+			k.T.Logf("repeated before the kill: %s", result)
+			result = k.CLI(deletion...)
+		}
+		sending <- result
+	}()
 	if at.request > 0 {
-		k.Until(150*time.Second, "the request is sent", func() (bool, string) { return held(k.World) > 0 || k.ended(), k.state() })
+		k.Until(150*time.Second, "the request is sent", func() (bool, string) { return k.reached() || k.ended(), k.state() })
+		killed.Store(true)
 		worker.Kill()
 		k.Sim.Call(http.MethodDelete, "/faults/kill", nil, nil)
 		k.StartWorker(harness.WorkerOptions{})
 	}
 	// A command that lost its worker is repeated, as it asks.
 	if result := <-sending; result.Code != 0 {
-		sendAll(k.World, deletion...)
+		k.MustCLI(deletion...)
 	}
 	k.Until(150*time.Second, "the deletion ends", func() (bool, string) { return k.ended(), k.state() })
 	k.check()
+}
+
+// reached reports whether the request of the kill was sent.
+func (k *killedCase) reached() bool {
+	k.T.Helper()
+	var faults []armsim.Fault
+	k.Sim.Call(http.MethodGet, "/faults", nil, &faults)
+	return slices.ContainsFunc(faults, func(f armsim.Fault) bool { return f.ID == "kill" && f.Fired > 0 })
 }
 
 // ended reports whether all of the stack is gone, or, after a refusal, whether the server and its

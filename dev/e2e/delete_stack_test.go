@@ -90,7 +90,7 @@ func TestDeleteStack(t *testing.T) {
 // first DELETE. With the policy manage one command deletes it.
 func deleteProtected(c lockedCase) {
 	c.StartWorker(harness.WorkerOptions{})
-	sendAll(c.World, "apply", "-f", c.file, "--wait", "--timeout", "60s")
+	c.MustCLI("apply", "-f", c.file, "--wait", "--timeout", "60s")
 	refused := c.CLI("delete", "-l", c.selector, "--yes", "--wait")
 	for _, want := range []string{"refused: Protected", "refused: ContainsData", "kept, because", "apply its manifest with policy manage first", "add --with-data"} {
 		if refused.Code != 1 || !strings.Contains(refused.Out, want) {
@@ -106,7 +106,7 @@ func deleteProtected(c lockedCase) {
 			c.T.Errorf("--keep-going deleted %s", id)
 		}
 	}
-	sendAll(c.World, "apply", "-f", c.apply("protected", "manage"), "--wait", "--timeout", "60s")
+	c.MustCLI("apply", "-f", c.apply("protected", "manage"), "--wait", "--timeout", "60s")
 	c.MustCLI("delete", "-l", c.selector, "--yes", "--with-data", "--wait", "--timeout", "60s")
 	c.nothingRemains()
 }
@@ -114,15 +114,15 @@ func deleteProtected(c lockedCase) {
 // deleteSaved saves a plan and changes the world: nothing is deleted, and the change is named.
 func deleteSaved(c lockedCase) {
 	c.StartWorker(harness.WorkerOptions{})
-	sendAll(c.World, "apply", "-f", c.file, "--wait", "--timeout", "60s")
+	c.MustCLI("apply", "-f", c.file, "--wait", "--timeout", "60s")
 	put := func(id string, body map[string]any) {
 		c.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": id, "body": body}, nil)
 	}
 	remove := func(id string) { c.Sim.Call(http.MethodDelete, "/resources?id="+id, nil, nil) }
 	apply := func(text string) {
-		sendAll(c.World, "apply", "-f", c.Write("changed.yaml", text), "--wait", "--timeout", "60s")
+		c.MustCLI("apply", "-f", c.Write("changed.yaml", text), "--wait", "--timeout", "60s")
 	}
-	asIs := func() { sendAll(c.World, "apply", "-f", c.apply("saved", "manage"), "--wait", "--timeout", "60s") }
+	asIs := func() { c.MustCLI("apply", "-f", c.apply("saved", "manage"), "--wait", "--timeout", "60s") }
 	edit := func(old, replacement string) {
 		path := filepath.Join(c.Folder, "stack.plan")
 		raw, err := os.ReadFile(path)
@@ -156,7 +156,7 @@ func deleteSaved(c lockedCase) {
 			undo: func() { c.MustCLI("forget", third); remove(third) }, want: "dependent SQL firewall rule sql/r3 is new",
 		},
 		"a policy": {
-			do:   func() { sendAll(c.World, "apply", "-f", c.apply("saved", "protect"), "--wait", "--timeout", "60s") },
+			do:   func() { c.MustCLI("apply", "-f", c.apply("saved", "protect"), "--wait", "--timeout", "60s") },
 			undo: asIs, want: "the policy was manage in the plan and is protect",
 		},
 		"a manifest": {

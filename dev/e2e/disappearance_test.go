@@ -37,12 +37,12 @@ func TestRecordDisappearance(t *testing.T) {
 	folder := writeStack(w, group, members)
 	w.StartWorker(harness.WorkerOptions{})
 	w.StartWorker(harness.WorkerOptions{})
-	sendAll(w, "apply", "-f", folder, "--wait", "--timeout", "120s")
+	w.MustCLI("apply", "-f", folder, "--wait", "--timeout", "120s")
 	for _, id := range ids {
 		w.Sim.Call(http.MethodDelete, "/resources?id="+id, nil, nil)
 	}
 	w.Sim.Reset()
-	sendAll(w, "reconcile", "-l", "stack=tall")
+	w.MustCLI("reconcile", "-l", "stack=tall")
 	count := func(condition func(workflows.Status) bool) int {
 		n := 0
 		for _, id := range ids {
@@ -76,7 +76,7 @@ func TestRecordDisappearance(t *testing.T) {
 		return strings.Count(out, "(Held)") == 1 && strings.Contains(out, fmt.Sprintf("%d resources are like", disappeared-remade)) && strings.Contains(out, "--recreate"), out
 	})
 	w.RecordWorkflow(workflows.BudgetsWorkflowID(workflows.TaskQueue), "", "budgets")
-	sendAll(w, "reconcile", "--recreate", "-l", "stack=tall", "--yes", "--wait", "--timeout", "120s")
+	w.MustCLI("reconcile", "--recreate", "-l", "stack=tall", "--yes", "--wait", "--timeout", "120s")
 	if n := exist(); n != disappeared {
 		t.Errorf("%d resources exist after the approval, want all %d", n, disappeared)
 	}

@@ -93,11 +93,11 @@ func playChildren(w *harness.World, count int) {
 		ids = append(ids, fmt.Sprintf("%s/parts/part%d", owner.id(), i))
 	}
 	file := w.Write("parts.yaml", strings.Join(documents, "---\n"))
-	sendAll(w, "apply", "-f", file, "--timeout", fmt.Sprintf("%ds", 60+count))
+	w.MustCLI("apply", "-f", file, "--timeout", fmt.Sprintf("%ds", 60+count))
 	for _, id := range ids {
 		w.UntilStatus(time.Duration(120+count)*time.Second, id, "waits", func(status workflows.Status) bool { return status.Phase == workflows.PhaseBlocked })
 	}
-	sendAll(w, "apply", "-f", w.Write("owner.yaml", owner.manifest("small")), "--wait", "--timeout", "60s")
+	w.MustCLI("apply", "-f", w.Write("owner.yaml", owner.manifest("small")), "--wait", "--timeout", "60s")
 	for _, id := range ids {
 		w.UntilPhase(time.Duration(60+count)*time.Second, id, workflows.PhaseReady)
 		if puts := w.Sim.Count(http.MethodPut, id); puts != 1 {
@@ -117,7 +117,7 @@ func playChildren(w *harness.World, count int) {
 	}
 	running(w, owner.id())
 	visibilityKept(w, workers)
-	sendAll(w, "delete", owner.id(), "--cascade", "--yes", "--wait", "--timeout", fmt.Sprintf("%ds", 120+count))
+	w.MustCLI("delete", owner.id(), "--cascade", "--yes", "--wait", "--timeout", fmt.Sprintf("%ds", 120+count))
 	if left := stored(w, owner.id()+"*"); len(left) != 0 {
 		w.T.Errorf("%d resources stay", len(left))
 	}

@@ -30,7 +30,7 @@ func TestRequestsOfTerminals(t *testing.T) {
 		}
 		file := w.Write(fmt.Sprintf("terminal%d.yaml", i), strings.Join(documents, "---\n"))
 		all.Go(func() {
-			results[i] = w.CLI("apply", "-f", file, "--wait", "--timeout", "3m", "--worker-timeout", "60s")
+			results[i] = w.CLI("apply", "-f", file, "--wait", "--timeout", "12m", "--worker-timeout", "4m")
 		})
 	}
 	all.Wait()

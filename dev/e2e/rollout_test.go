@@ -147,7 +147,7 @@ func (r *rollout) pass(drifted int) {
 		r.Sim.Patch(id, map[string]any{"properties": map[string]any{"size": "large"}})
 		puts[id] = 1
 	}
-	sendAll(r.World, "reconcile", "--all", "--yes", "--wait", "--timeout", "180s")
+	r.MustCLI("reconcile", "--all", "--yes", "--wait", "--timeout", "180s")
 	for _, id := range r.ids {
 		if got := r.Sim.Count(http.MethodPut, id); got != puts[id] {
 			r.T.Errorf("%s got %d PUTs in a pass, want %d", id, got, puts[id])
@@ -241,5 +241,5 @@ func newRollout(t *testing.T, w *harness.World, count int) *rollout {
 // apply applies the manifests and waits.
 func (r rollout) apply() {
 	r.T.Helper()
-	sendAll(r.World, "apply", "-f", filepath.Join(r.Folder, "rollout"), "--wait", "--timeout", "300s")
+	r.MustCLI("apply", "-f", filepath.Join(r.Folder, "rollout"), "--wait", "--timeout", "300s")
 }

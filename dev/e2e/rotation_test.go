@@ -190,7 +190,7 @@ func TestKeyIsRemoved(t *testing.T) {
 	former := start("one", "a", "a")
 	active, paused := thing{"removed", "active", "1h"}, thing{"removed", "paused", "1h"}
 	for _, r := range []thing{active, paused} {
-		sendAll(w, "apply", "-f", w.Write(r.name+".yaml", r.manifest("small")), "--wait", "--timeout", "2m")
+		w.MustCLI("apply", "-f", w.Write(r.name+".yaml", r.manifest("small")), "--wait", "--timeout", "2m")
 	}
 	w.MustCLI("pause", paused.id(), "--reason", "test")
 	w.MustCLI("freeze", "-l", "stage=none", "--reason", "test")

@@ -54,11 +54,11 @@ func tearDownFiles(s stack, kill bool) {
 	worker := s.StartWorker(harness.WorkerOptions{})
 	if kill {
 		s.StartWorker(harness.WorkerOptions{})
-		sendAll(s.World, "delete", "--with-data", "-f", s.folder, "--yes")
+		s.MustCLI("delete", "--with-data", "-f", s.folder, "--yes")
 		s.Until(60*time.Second, "a third is deleted", func() (bool, string) { return len(stored(s.World, s.group+"*")) < 40, "" })
 		worker.Kill()
 	}
-	sendAll(s.World, "delete", "--with-data", "-f", s.folder, "--yes", "--wait", "--timeout", "150s")
+	s.MustCLI("delete", "--with-data", "-f", s.folder, "--yes", "--wait", "--timeout", "150s")
 	s.nothingRemains(map[string]string{s.pool(): "OperationNotAllowed"})
 }
 
@@ -66,34 +66,18 @@ func tearDownFiles(s stack, kill bool) {
 // network interface uses a subnet.
 func tearDownCascade(s stack) {
 	s.StartWorker(harness.WorkerOptions{})
-	sendAll(s.World, "apply", "-f", s.folder, "--wait", "--timeout", "150s")
+	s.MustCLI("apply", "-f", s.folder, "--wait", "--timeout", "150s")
 	network := s.group + "/providers/Microsoft.Network/"
 	subnet := network + "virtualNetworks/net/subnets/s0"
 	s.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": network + "networkInterfaces/foreign", "body": map[string]any{
 		"location":   "westus2",
 		"properties": map[string]any{"ipConfigurations": []any{map[string]any{"name": "a", "properties": map[string]any{"subnet": map[string]any{"id": subnet}}}}},
 	}}, nil)
-	sendAll(s.World, "delete", "--with-data", s.group, "--cascade", "--yes", "--wait", "--timeout", "150s")
+	s.MustCLI("delete", "--with-data", s.group, "--cascade", "--yes", "--wait", "--timeout", "150s")
 	s.nothingRemains(map[string]string{
 		s.pool(): "OperationNotAllowed", subnet: "InUseSubnetCannotBeDeleted",
 		network + "virtualNetworks/net": "InUseSubnetCannotBeDeleted",
 	})
-}
-
-// sendAll is MustCLI for a message to many resources. On a busy machine some of them
-// may respond too late; then it repeats the command, as the CLI asks.
-func sendAll(w *harness.World, args ...string) {
-	w.T.Helper()
-	for try := 1; ; try++ {
-		result := w.CLI(args...)
-		if result.Code == 0 {
-			return
-		}
-		if result.Code != 3 || try == 5 {
-			w.T.Fatalf("want exit code 0 of %s", result)
-		}
-		w.T.Logf("repeated, because a worker did not respond in time: armature %s", strings.Join(args, " "))
-	}
 }
 
 // nothingRemains checks that no resource and no managing workflow remains, and that

@@ -56,7 +56,7 @@ func playTurns(s subnets) {
 	s.StartWorker(harness.WorkerOptions{})
 	s.StartWorker(harness.WorkerOptions{})
 	started := time.Now()
-	sendAll(s.World, "apply", "-f", s.folder, "--wait", "--timeout", "150s")
+	s.MustCLI("apply", "-f", s.folder, "--wait", "--timeout", "150s")
 	s.T.Logf("%d subnets took %s", len(s.ids), time.Since(started).Round(time.Second))
 	counters := s.Sim.Counters()
 	if len(counters.SiblingRefusals) != 0 || counters.ByStatus[http.StatusConflict] != 0 {
@@ -73,10 +73,10 @@ func playTurns(s subnets) {
 func playHolderDies(s subnets) {
 	s.StartWorker(harness.WorkerOptions{})
 	s.Sim.Call(http.MethodPost, "/holds", armsim.Hold{ID: s.ids[0]}, nil)
-	sendAll(s.World, "apply", "-f", s.folder+"/group.yaml", "-f", s.folder+"/00.yaml", "--wait", "--timeout", "60s")
-	sendAll(s.World, "apply", "-f", s.folder+"/01.yaml")
+	s.MustCLI("apply", "-f", s.folder+"/group.yaml", "-f", s.folder+"/00.yaml", "--wait", "--timeout", "60s")
+	s.MustCLI("apply", "-f", s.folder+"/01.yaml")
 	s.UntilStatus(30*time.Second, s.ids[0], "has the turn and operates", func(status workflows.Status) bool { return status.Operation != "" })
-	sendAll(s.World, "apply", "-f", s.folder)
+	s.MustCLI("apply", "-f", s.folder)
 	for _, id := range s.ids[1:] {
 		status := s.UntilStatus(30*time.Second, id, "waits for its turn", func(status workflows.Status) bool {
 			return status.Condition.Reason == "WaitingForSibling"

@@ -59,7 +59,7 @@ func newWaiters(t *testing.T, world *harness.World, name string, count int) *wai
 	quickPolls(s.World)
 	s.folder = writeStack(s.World, s.group, members)
 	s.workers = []*harness.Worker{s.StartWorker(harness.WorkerOptions{}), s.StartWorker(harness.WorkerOptions{})}
-	sendAll(s.World, "apply", "-f", s.folder+"/group.yaml", "-f", s.folder+"/00.yaml", "--wait", "--timeout", "60s")
+	s.MustCLI("apply", "-f", s.folder+"/group.yaml", "-f", s.folder+"/00.yaml", "--wait", "--timeout", "60s")
 	return s
 }
 
@@ -99,7 +99,7 @@ func playOwnOperation(s *waiters) {
 		now := stored(s.World, s.cluster)
 		return len(now) == 1 && now[0].State == "Updating", fmt.Sprint(now)
 	})
-	sendAll(s.World, "apply", "-f", s.folder)
+	s.MustCLI("apply", "-f", s.folder)
 	s.blocked(1)
 	started := time.Now()
 	s.Sim.Reset()
@@ -172,7 +172,7 @@ func (s *waiters) wakeCosts() {
 // wakes the others.
 func playForeignOperation(s *waiters) {
 	s.Sim.Call(http.MethodPut, "/state", map[string]any{"id": s.cluster, "provisioningState": "Updating"}, nil)
-	sendAll(s.World, "apply", "-f", s.folder)
+	s.MustCLI("apply", "-f", s.folder)
 	s.blocked(4)
 	passes, wakesBefore, tries := s.lastPass(s.cluster), 0, map[string]int64{}
 	for _, id := range s.databases {

@@ -16,14 +16,35 @@ import (
 // first.
 const cliTimeout = 3 * time.Minute
 
+// Patience is by how much a condition that must become true may exceed the time that tests
+// name. Their times are those of a quiet machine.
+const Patience = 4
+
 // maxDuration returns how long a CLI call with these arguments may take.
 func maxDuration(args []string) time.Duration {
-	if i := slices.Index(args, "--timeout"); i >= 0 && i+1 < len(args) {
-		if own, err := time.ParseDuration(args[i+1]); err == nil {
-			return cliTimeout + own
+	_, own := ownTimeout(args)
+	return Patience*cliTimeout + own
+}
+
+// ownTimeout returns the --timeout of a CLI call and its place in the arguments, -1 without one.
+func ownTimeout(args []string) (int, time.Duration) {
+	if i := slices.Index(args, "--timeout") + 1; i > 0 && i < len(args) {
+		if own, err := time.ParseDuration(args[i]); err == nil {
+			return i, own
 		}
 	}
-	return cliTimeout
+	return -1, 0
+}
+
+// patient returns the arguments of a CLI call that must succeed.
+func patient(args []string) []string {
+	i, own := ownTimeout(args)
+	if i < 0 {
+		return args
+	}
+	args = slices.Clone(args)
+	args[i] = (Patience * own).String()
+	return args
 }
 
 // Result is the result of a CLI call.
@@ -115,12 +136,21 @@ func (w *World) run(program, stdin string, env, args []string) Result {
 	return Result{Program: program, Args: args, Code: state.ExitCode(), Out: out.kept.String(), Err: err.String(), CPU: state.UserTime() + state.SystemTime(), Answered: out.after}
 }
 
-// MustCLI runs armature and fails the test unless the exit code is 0.
+// workerLate is the exit code if a worker did not respond in time.
+const workerLate = 3
+
+// MustCLI runs armature and fails the test unless the exit code is 0. It repeats the command as
+// the CLI asks if a worker of a busy machine did not respond in time.
 func (w *World) MustCLI(args ...string) Result {
 	w.T.Helper()
-	result := w.CLI(args...)
-	if result.Code != 0 {
-		w.T.Fatalf("want exit code 0 of %s", result)
+	for try := 1; ; try++ {
+		result := w.CLI(patient(args)...)
+		if result.Code == 0 {
+			return result
+		}
+		if result.Code != workerLate || try == Patience {
+			w.T.Fatalf("want exit code 0 of %s", result)
+		}
+		w.T.Logf("repeated, because a worker did not respond in time: armature %s", strings.Join(args, " "))
 	}
-	return result
 }

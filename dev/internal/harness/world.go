@@ -224,10 +224,11 @@ func (w *World) environment(more ...string) []string {
 // simulator. It works for the CLI too.
 func (w *World) WorkerEnvironment() []string { return w.environment(w.Sim.environment()...) }
 
-// Until checks the condition every 100 ms until it is true. After the timeout it
-// fails the test with the last state that the condition returned.
+// Until checks the condition every 100 ms until it is true. After the timeout, [Patience]
+// times, it fails the test with the last state that the condition returned.
 func (w *World) Until(timeout time.Duration, what string, condition func() (done bool, state string)) {
 	w.T.Helper()
+	timeout *= Patience
 	ctx, cancel := context.WithTimeout(w.T.Context(), timeout)
 	defer cancel()
 	ticker := time.NewTicker(100 * time.Millisecond)
