@@ -185,8 +185,6 @@ bench: ## measure; BENCH=wake for one part, BENCH=scale for large numbers (up to
 # PARTS are the parts of `make check`, those that mostly wait first. race has the tests of
 # replay, test-dev those of layers, and test-product the suites of which race runs a sample.
 PARTS := test-dev race test-product attack lint test-webui workflowcheck test-postgres test-azurite test-editor licenses vulnerabilities
-# BUSY are the parts that compute most of the time: those that wait for conditions go first.
-BUSY := race test-product lint workflowcheck
 # CHECK are the settings of `make check`: lint runs vet, and tests need no DWARF. SAMPLED are
 # the folders with suites that race samples.
 CHECK := ATTACK_FLAGS=--own SAMPLE=-short DEV_ELSEWHERE='attack|editor|postgres|webui' TEST_FLAGS='-vet=off -ldflags=-w'
@@ -215,7 +213,7 @@ check: ## everything that CI runs, two parts at a time; prints the time of each 
 .PHONY: $(PARTS:%=part-%)
 $(PARTS:%=part-%): part-%:
 	@code=0; TIMEFORMAT='%R %U %S'; exec 3>&2; \
-	{ time $(if $(filter $*,$(BUSY)),nice) $(MAKE) --no-print-directory $* 2>&3; } 2>dev/bin/$@ || code=$$?; \
+	{ time $(MAKE) --no-print-directory $* 2>&3; } 2>dev/bin/$@ || code=$$?; \
 	echo "$* $$(<dev/bin/$@) $$code" >>$(PART_TIMES); \
 	exit $$code
 
