@@ -46,7 +46,7 @@ func TestSecrets(t *testing.T) {
 	for name := range gadgets {
 		s.run("apply", "-f", s.Write(name+".yaml", strings.Replace(secretManifest(name, "small"), "Microsoft.Example/things", careless.Type, 1)))
 	}
-	s.run("apply", "-f", s.examples, "--wait", "--timeout", "90s")
+	s.run("apply", "-f", s.examples, "--wait", "--timeout", "6m")
 	for _, name := range []string{plantedName, "echo-once", "echo-poll", "echo-delete", "drifting"} {
 		s.UntilPhase(60*time.Second, s.id(name), workflows.PhaseReady)
 	}

@@ -32,7 +32,7 @@ func (w *World) WorkflowID(id string) string {
 // Status queries the workflow of a resource. The error is the query's.
 func (w *World) Status(id string) (workflows.Status, error) {
 	w.T.Helper()
-	ctx, cancel := context.WithTimeout(w.T.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(w.T.Context(), 20*time.Second)
 	defer cancel()
 	var status workflows.Status
 	value, err := w.Client.QueryWorkflow(ctx, w.WorkflowID(id), "", workflows.StatusQuery)
