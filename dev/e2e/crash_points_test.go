@@ -121,13 +121,19 @@ func (s *crashScene) held() int { return held(s.World) }
 
 func held(w *harness.World) int {
 	w.T.Helper()
-	var faults []armsim.Fault
-	w.Sim.Call(http.MethodGet, "/faults", nil, &faults)
 	held := 0
-	for _, fault := range faults {
+	for _, fault := range faults(w) {
 		held += fault.Waiting
 	}
 	return held
+}
+
+// faults returns the faults of the simulator, with the requests that they matched.
+func faults(w *harness.World) []armsim.Fault {
+	w.T.Helper()
+	var all []armsim.Fault
+	w.Sim.Call(http.MethodGet, "/faults", nil, &all)
+	return all
 }
 
 // atOperation is the wait between two polls of an operation that does not end

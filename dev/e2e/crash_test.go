@@ -55,7 +55,7 @@ func TestCrash(t *testing.T) {
 	sideBySide(t, crashSideBySide, cases)
 }
 
-// places are those of subtests that run side by side, for all tests together.
+// places bounds the subtests that run side by side, for all tests together.
 var places = make(chan struct{}, crashSideBySide)
 
 // sideBySide runs subtests in parallel, at most limit at a time. t.Parallel would run

@@ -148,9 +148,7 @@ func (k *killedCase) run(at killPoint) {
 // reached reports whether the request of the kill was sent.
 func (k *killedCase) reached() bool {
 	k.T.Helper()
-	var faults []armsim.Fault
-	k.Sim.Call(http.MethodGet, "/faults", nil, &faults)
-	return slices.ContainsFunc(faults, func(f armsim.Fault) bool { return f.ID == "kill" && f.Fired > 0 })
+	return slices.ContainsFunc(faults(k.World), func(f armsim.Fault) bool { return f.ID == "kill" && f.Fired > 0 })
 }
 
 // ended reports whether all of the stack is gone, or, after a refusal, whether the server and its

@@ -141,9 +141,7 @@ func TestExportKilled(t *testing.T) {
 			w.Sim.Call(http.MethodPost, "/faults", gate, nil)
 			w.MustCLI("apply", "-f", w.Write("account.yaml", exportManifest))
 			w.Until(crashReaches, "the worker writes the secret", func() (bool, string) {
-				var faults []armsim.Fault
-				w.Sim.Call(http.MethodGet, "/faults", nil, &faults)
-				return len(faults) == 1 && faults[0].Waiting == 1, worker.Log()
+				return held(w) == 1, worker.Log()
 			})
 			worker.Kill()
 			w.Sim.Call(http.MethodDelete, "/faults", nil, nil)

@@ -143,14 +143,8 @@ func (f *fenceScene) catch() {
 
 // waiting reports whether the simulator holds the request of a method.
 func (f *fenceScene) waiting(method string) bool {
-	var faults []armsim.Fault
-	f.Sim.Call(http.MethodGet, "/faults", nil, &faults)
-	for _, fault := range faults {
-		if fault.ID == method && fault.Waiting > 0 {
-			return true
-		}
-	}
-	return false
+	f.T.Helper()
+	return slices.ContainsFunc(faults(f.World), func(fault armsim.Fault) bool { return fault.ID == method && fault.Waiting > 0 })
 }
 
 // release lets the requests go: those that were not sent while the worker is stopped, those

@@ -30,7 +30,7 @@ func TestRequestsOfTerminals(t *testing.T) {
 		}
 		file := w.Write(fmt.Sprintf("terminal%d.yaml", i), strings.Join(documents, "---\n"))
 		all.Go(func() {
-			results[i] = w.CLI("apply", "-f", file, "--wait", "--timeout", "12m", "--worker-timeout", "4m")
+			results[i] = w.CLI(harness.Patient([]string{"apply", "-f", file, "--wait", "--worker-timeout", "4m", "--timeout", "3m"})...)
 		})
 	}
 	all.Wait()

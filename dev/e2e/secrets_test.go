@@ -46,7 +46,7 @@ func TestSecrets(t *testing.T) {
 	for name := range gadgets {
 		s.run("apply", "-f", s.Write(name+".yaml", strings.Replace(secretManifest(name, "small"), "Microsoft.Example/things", careless.Type, 1)))
 	}
-	s.run("apply", "-f", s.examples, "--wait", "--timeout", "6m")
+	s.run("apply", "-f", s.examples, "--wait", "--timeout", "90s")
 	for _, name := range []string{plantedName, "echo-once", "echo-poll", "echo-delete", "drifting"} {
 		s.UntilPhase(60*time.Second, s.id(name), workflows.PhaseReady)
 	}
@@ -179,7 +179,7 @@ labels: {planted: %s}
 // run calls the CLI and keeps its output for the search.
 func (s *secretsScene) run(args ...string) {
 	s.T.Helper()
-	s.runWith(0, args...)
+	s.runWith(0, harness.Patient(args)...)
 }
 
 // runWith is run of a call that exits with a code.

@@ -36,8 +36,9 @@ func ownTimeout(args []string) (int, time.Duration) {
 	return -1, 0
 }
 
-// patient returns the arguments of a CLI call that must succeed.
-func patient(args []string) []string {
+// Patient returns the arguments of a CLI call that must succeed, with [Patience] times its
+// --timeout.
+func Patient(args []string) []string {
 	i, own := ownTimeout(args)
 	if i < 0 {
 		return args
@@ -144,7 +145,7 @@ const workerLate = 3
 func (w *World) MustCLI(args ...string) Result {
 	w.T.Helper()
 	for try := 1; ; try++ {
-		result := w.CLI(patient(args)...)
+		result := w.CLI(Patient(args)...)
 		if result.Code == 0 {
 			return result
 		}
