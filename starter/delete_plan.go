@@ -32,8 +32,8 @@ func (d deletion) plan(ctx context.Context, b *connection) (plan.Plan, error) {
 }
 
 // ask asks workers for the facts on which the deletion depends: of the records, dependents first,
-// and of the resources that a cascade adds. A dependent does not count if its applied manifest no longer needs the
-// resource.
+// and of the resources that a cascade adds. A dependent does not count if its applied manifest no
+// longer needs the resource.
 func (d deletion) ask(ctx context.Context, b *connection) ([]plan.Deletable, error) {
 	run := backend.NewRunID(workflows.PlanIDPrefix)
 	var all, batch []plan.Deletable
