@@ -28,7 +28,7 @@ func (s *slowTemporal) wait(ctx context.Context) error {
 	if deadline, ok := ctx.Deadline(); ok {
 		try = min(try, time.Until(deadline)/2)
 	}
-	time.Sleep(min(s.delay, try))
+	<-time.After(min(s.delay, try))
 	if s.delay > try {
 		return context.DeadlineExceeded
 	}
