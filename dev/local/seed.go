@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/armature-io/armature/armsim"
 )
@@ -60,7 +62,27 @@ func (d *demo) seed(ctx context.Context) error {
 		Message: "Principal does not exist in the directory. If this principal was just created, this may be a replication delay. Please try again.",
 	})
 	sim.AddOperationRule(armsim.OperationRule{ID: demoAddress, Count: 1, Spec: armsim.OperationSpec{Seconds: addressSeconds}})
+	sim.Hold(armsim.Hold{ID: demoAddress})
+	go releaseAddress(ctx, sim)
 	return d.putAsOtherClient(ctx, demoAddress, addressAPIVersion, addressBody)
+}
+
+// releaseAddress lets the creation of the address end once the worker has seen it: a worker on a
+// busy machine starts later than the creation ends.
+func releaseAddress(ctx context.Context, sim *armsim.Simulator) {
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
+	isRead := func(r armsim.Request) bool {
+		return r.Method == http.MethodGet && strings.EqualFold(r.ID, demoAddress)
+	}
+	for !slices.ContainsFunc(sim.Requests(), isRead) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+	sim.ReleaseHolds()
 }
 
 // putAsOtherClient sends a PUT that does not come from the worker.
