@@ -2,9 +2,15 @@
 #   docker build --target worker .     the Temporal worker, and the codec server
 #   docker build --target cli .        the CLI armature, for pipelines and jobs
 #   docker build --target armsim .     the ARM simulator
+# Each contains its program and the certificates of public authorities, nothing else. A
+# release replaces the stage build by the folder of programs that it built twice and
+# compared (--build-context build=dist); the stage gives the same bytes (docs/release.md).
+
 # Digest of the index, as several public repositories pin this tag (read 2026-11-22, for
 # example kubeswift-spin and cozyplane), not from the registry; make digests resolves it.
-FROM --platform=$BUILDPLATFORM golang:1.26.8-bookworm@sha256:a688600ca24f8a4d3ca77f95b0dd40704a9fc787c826660eb7ba0b641b8b175d AS build
+FROM --platform=$BUILDPLATFORM golang:1.26.8-bookworm@sha256:a688600ca24f8a4d3ca77f95b0dd40704a9fc787c826660eb7ba0b641b8b175d AS debian
+
+FROM debian AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
@@ -15,28 +21,34 @@ ARG TARGETOS
 ARG TARGETARCH
 ENV GOOS=$TARGETOS GOARCH=$TARGETARCH
 ENV CGO_ENABLED=0 GOFLAGS=-buildvcs=false GOTOOLCHAIN=local
-RUN go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/ ./worker \
- && go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/armature ./starter/cmd \
- && go build -trimpath -ldflags "-s -w" -o /out/armsim ./armsim/cmd \
- && mkdir /empty
+RUN flags="-X main.version=${VERSION}" && platform="${TARGETOS}-${TARGETARCH}" \
+ && go build -trimpath -ldflags "$flags" -o "/armature-$platform" ./starter/cmd \
+ && go build -trimpath -ldflags "$flags" -o "/armature-worker-$platform" ./worker \
+ && go build -trimpath -ldflags "$flags" -o "/armsim-$platform" ./armsim/cmd
 
 FROM scratch AS worker
-COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
-COPY --from=build /out/worker /worker
+ARG TARGETOS
+ARG TARGETARCH
+COPY --from=debian /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
+COPY --from=build --chmod=755 /armature-worker-${TARGETOS}-${TARGETARCH} /worker
 USER 65532:65532
 ENTRYPOINT ["/worker"]
 
 FROM scratch AS cli
-COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
-COPY --from=build /out/armature /armature
+ARG TARGETOS
+ARG TARGETARCH
+COPY --from=debian /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
+COPY --from=build --chmod=755 /armature-${TARGETOS}-${TARGETARCH} /armature
 # Mount manifests here: docker run -v "$PWD:/work:ro" ... validate -f .
 WORKDIR /work
 USER 65532:65532
 ENTRYPOINT ["/armature"]
 
 FROM scratch AS armsim
-COPY --from=build /out/armsim /armsim
-# The simulator writes its CA here; a new volume inherits the folder's owner.
-COPY --from=build --chown=65532:65532 /empty /tls
+ARG TARGETOS
+ARG TARGETARCH
+COPY --from=build --chmod=755 /armsim-${TARGETOS}-${TARGETARCH} /armsim
+# The simulator writes its CA here; a new volume inherits the folder's owner. /srv is empty.
+COPY --from=debian --chown=65532:65532 /srv /tls
 USER 65532:65532
 ENTRYPOINT ["/armsim"]

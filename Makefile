@@ -40,6 +40,7 @@ dist: ## build the programs of a release for PLATFORMS into dist/
 		echo "building for $$platform"; \
 		$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o "$(DIST)/armature-$$GOOS-$$GOARCH" ./starter/cmd; \
 		$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o "$(DIST)/armature-worker-$$GOOS-$$GOARCH" ./worker; \
+		$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o "$(DIST)/armsim-$$GOOS-$$GOARCH" ./armsim/cmd; \
 	done
 
 .PHONY: sbom
@@ -231,7 +232,8 @@ docs: ## regenerate the references of manifests, commands, configuration, metric
 FUZZTIME ?= 5m
 
 .PHONY: fuzz
-fuzz: ## fuzz texts of imports, plan files and the output of the CLI, FUZZTIME each
+fuzz: ## fuzz texts of imports, plan files, secrets in messages and the output of the CLI, FUZZTIME each
+	$(GO) test -run '^$$' -fuzz '^FuzzScrub$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 ./secrets
 	$(GO) test -run '^$$' -fuzz '^FuzzObserved$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 ./starter/internal/convert
 	$(GO) test -run '^$$' -fuzz '^FuzzConvert$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 ./starter/internal/convert
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 ./starter/internal/plan

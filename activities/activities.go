@@ -22,7 +22,7 @@ import (
 	"go.temporal.io/sdk/activity"
 )
 
-// Dependencies are what the activities need; all are required.
+// Dependencies are what the activities need; all are required but those that may be nil.
 type Dependencies struct {
 	Client   *arm.Client
 	Registry *extensionhost.Registry
@@ -39,7 +39,10 @@ type Dependencies struct {
 	Signatures *signing.Verifier
 	// Audit, if not nil, is the audit trail of all writes.
 	Audit *audit.Journal
-	Log   *slog.Logger
+	// Authors, if not nil, decrypts the authors of freezes. It is not embedded, because each
+	// method of Activities is an activity.
+	Authors Unsealer
+	Log     *slog.Logger
 }
 
 // Options tune the activities; the zero value works.
@@ -69,6 +72,8 @@ type Options struct {
 	MaxSlotWait time.Duration
 	// TurnTimeout is how long the queue of a parent may take to respond; default 20 s.
 	TurnTimeout time.Duration
+	// WorkflowSlots is how many workflow tasks the worker runs at the same time; default 1000.
+	WorkflowSlots int
 	// Pause waits in a worker slot, and returns false where the wait was
 	// interrupted; default a timer.
 	Pause func(ctx context.Context, delay time.Duration) bool
@@ -97,10 +102,15 @@ type Options struct {
 	// Records, unless nil, have the newest statement of each resource, also of deleted
 	// ones. A write whose statement is older is not sent.
 	Records writing.Records
+	// StartFrozen names the start that freezes everything, for Diagnose; "true" is every start,
+	// "" none.
+	StartFrozen string
 	// ReadOnly makes every write a verdict: nothing is sent that could change Azure.
 	ReadOnly bool
 	// Rules, when set, returns the state of the worker's rules.
 	Rules func() RulesState
+	// Senders, when set, returns what Diagnose reports about the tokens of senders.
+	Senders func() []Finding
 	// Observe, when set, receives every verdict of every step.
 	Observe func(step string, verdict resource.Verdict)
 	// Now is the clock; default time.Now. Clock replaces it with one that is compared with
@@ -124,6 +134,7 @@ type Activities struct {
 	registrations registrations
 	later         later
 	denials       denials
+	looks         *looks
 	// slotWaits limits the waits that keep their worker slot.
 	slotWaits chan struct{}
 	// patchOnly are the types, in lower case, that have no PUT.
@@ -157,6 +168,9 @@ func New(dependencies Dependencies, options Options) *Activities {
 	if options.StartTime == nil {
 		options.StartTime = started
 	}
+	dependencies.Masker = dependencies.Masker.WithPublic(func(resourceType string) []string {
+		return dependencies.Registry.Facts(resourceType).Comparison.PublicPaths()
+	})
 	reader := lookup.New(dependencies.Client, dependencies.Masker, options.OwnerMaxAge, options.Clock.Now)
 	requests := &requestMaker{
 		secretReader: &secretReader{resolver: dependencies.Secrets, masker: dependencies.Masker},
@@ -181,6 +195,7 @@ func New(dependencies Dependencies, options Options) *Activities {
 		options:   options,
 		proposals: newProposals(dependencies.Client),
 		imports:   importing.New(dependencies.Client, dependencies.Registry, options.Pause),
+		looks:     newLooks(cmp.Or(options.WorkflowSlots, defaultWorkflowSlots)),
 		slotWaits: make(chan struct{}, maxSlotWaits),
 	}
 }

@@ -188,6 +188,41 @@ func TestRecordRequests(t *testing.T) {
 	}
 }
 
+// sealedAuthors is a key that opens one text.
+type sealedAuthors string
+
+func (s sealedAuthors) Unseal(sealed []byte, value any) error {
+	if string(sealed) != string(s) {
+		return errors.New("another key")
+	}
+	*value.(*Author) = Author{By: "ada@host", Reason: "INC-42"}
+	return nil
+}
+
+// TestRecordFreezes checks that the audit trail names the author of a freeze that was sent
+// encrypted, and has the freeze without a name if the worker cannot decrypt it.
+func TestRecordFreezes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sink := w.audited(time.Minute)
+	w.acts.Authors = sealedAuthors("known")
+	_, err := run(w, w.acts.RecordRequests, RecordRequestsInput{Requests: []UserRequest{
+		{Event: audit.EventFreeze, UpdateID: "1", Sealed: []byte("known"), Selector: "stack=prod", At: w.now()},
+		{Event: audit.EventFreeze, UpdateID: "2", Sealed: []byte("unknown"), Selector: "stack=dev", At: w.now()},
+	}})
+	must(t, err)
+	lines := sink.records()
+	if len(lines) != 2 {
+		t.Fatalf("%d lines, want 2", len(lines))
+	}
+	if named := lines[0]; named.By == nil || named.By.Name != "ada@host" || named.By.Verified || named.Reason != "INC-42" || named.ID != "stack=prod" {
+		t.Errorf("the record is %+v", named)
+	}
+	if unnamed := lines[1]; unnamed.By != nil || unnamed.Reason != "" || unnamed.ID != "stack=dev" {
+		t.Errorf("the record without a name is %+v", unnamed)
+	}
+}
+
 // TestRefusalIsOneEvent checks that a refusal that each pass repeats is one line, and that a
 // verdict that only waits is none.
 func TestRefusalIsOneEvent(t *testing.T) {

@@ -41,8 +41,7 @@ func (p *put) spend(ctx context.Context, budget string, limit int) *resource.Ver
 	grant, err := p.checks.Budgets.Spend(ctx, expense)
 	switch {
 	case err != nil:
-		return new(resource.Block(resource.ReasonHeld, fmt.Sprintf(
-			"cannot ask the %s-budget of the fleet in Temporal, so nothing is written: %v", budget, err)))
+		return new(writing.Unanswered(fmt.Sprintf("cannot ask the %s-budget of the fleet in Temporal", budget), err))
 	case grant.Granted:
 		return nil
 	}

@@ -92,6 +92,10 @@ func (a *Activities) falling(in CheckDependentsInput, found Dependents) ([]resou
 		if dependent.Gone {
 			continue
 		}
+		if dependent.Unreadable != nil {
+			texts, waitingFor = append(texts, dependent.Unreadable.Error()), append(waitingFor, dependent.ID)
+			continue
+		}
 		falls := Dependent{ID: dependent.ID, Policy: dependent.Policy, Deleting: dependent.Deleting}
 		if refusal := replaceDependentRefusal(a.Registry, in.ID, falls); refusal != nil {
 			texts, waitingFor = append(texts, refusal.Text()), append(waitingFor, dependent.ID)
@@ -204,8 +208,8 @@ func (a *Activities) wakeRefused(ctx context.Context, id resource.ID, found Depe
 func dependentsVerdict(in CheckDependentsInput, found Dependents) resource.Verdict {
 	if protected := protectedDependents(in.ID, found); in.Cascade && len(protected) > 0 {
 		verdict := resource.Block(resource.ReasonContainsProtected, fmt.Sprintf(
-			"a DELETE of %s would also delete resources whose manifest keeps them in Azure: %s; move them, or change their policy, first",
-			in.ID.Short(), contents.NameAll(contents.DisplayNames(protected))))
+			"a DELETE of %s would also delete resources whose manifest keeps them in Azure: %s; move them, or change their policy, first%s",
+			in.ID.Short(), contents.NameAll(contents.DisplayNames(protected)), unreadableText(found)))
 		verdict.WaitingFor = protected[:min(len(protected), maxWaitingFor)]
 		return verdict
 	}
@@ -223,9 +227,19 @@ func dependentsVerdict(in CheckDependentsInput, found Dependents) resource.Verdi
 		advice = "; delete them first"
 	}
 	verdict := resource.Block(resource.ReasonWaitingForDependents, fmt.Sprintf(
-		"managed resources need %s: %s%s", in.ID.Short(), contents.NameFirst(contents.DisplayNames(blocking), found.Blocking, found.More), advice))
+		"managed resources need %s: %s%s%s", in.ID.Short(), contents.NameFirst(contents.DisplayNames(blocking), found.Blocking, found.More), advice, unreadableText(found)))
 	verdict.WaitingFor = blocking[:min(len(blocking), maxWaitingFor)]
 	return verdict
+}
+
+// unreadableText names the first dependent whose workflow cannot be read, and the remedy; "" if
+// all can be read.
+func unreadableText(found Dependents) string {
+	i := slices.IndexFunc(found.Listed, func(dependent Managed) bool { return dependent.Unreadable != nil })
+	if i < 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s counts as protected: %v", contents.DisplayName(found.Listed[i].ID), found.Listed[i].Unreadable)
 }
 
 // blockingDependents returns the dependents that block a resource. Of those that

@@ -115,6 +115,12 @@ func TestCheckDependents(t *testing.T) {
 			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 1,
 			parts: []string{"; delete them first"}, lacks: "--cascade",
 		},
+		"Unreadable": {
+			reason: "a cascade deletes nothing while the policy of a dependent is not known, and the message has the remedy", cascade: true,
+			found:  Dependents{Blocking: 2, Listed: append(databases(t, 1, Managed{Policy: resource.PolicyProtect, Unreadable: errors.New("read memo of w: encrypted with the key k")}), active)},
+			action: resource.ActionBlock, why: resource.ReasonContainsProtected, class: resource.RetryVerySlow, waits: 1,
+			parts: []string{"c1/d000 (Microsoft.Kusto/clusters/databases) counts as protected: read memo of w: encrypted with the key k"},
+		},
 		"KeptWithoutCascade": {
 			reason: "without --cascade it blocks like any other dependent", found: Dependents{Blocking: 1, Listed: databases(t, 1, kept)},
 			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 1,

@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,6 +84,9 @@ func (a *Activities) Diagnose(ctx context.Context, in DiagnoseInput) (DiagnoseRe
 		result.Findings = append(result.Findings, a.checkRights(requests, in.ID), a.checkProvider(requests, in.ID))
 	}
 	result.Findings = append(result.Findings, a.checkGuards(ctx)...)
+	if a.options.Senders != nil {
+		result.Findings = append(result.Findings, a.options.Senders()...)
+	}
 	result.ServerAt = now()
 	result.Signatures = a.signatureStatus()
 	if status := a.options.Encryption; len(status.Keys) > 0 {
@@ -239,7 +243,7 @@ func (a *Activities) checkGuards(ctx context.Context) []Finding {
 	}
 	return append(a.checkRules(),
 		access,
-		a.checkFence(ctx),
+		a.checkRestore(ctx),
 		a.checkBudget(ctx, "put budget", writing.PutBudget, a.options.PutBudget, "corrections", "check which resources drift (armature get; reason Held) before raising put-budget"),
 		a.checkBudget(ctx, "disappearance budget", writing.DisappearanceBudget, a.options.DisappearanceBudget, "recreations",
 			"check who deleted resources (armature get; reason Held); armature reconcile --recreate approves what is to be recreated"),
@@ -247,16 +251,31 @@ func (a *Activities) checkGuards(ctx context.Context) []Finding {
 	)
 }
 
-// checkFence reports where the newest generations are recorded, and whether the records
-// are readable.
-func (a *Activities) checkFence(ctx context.Context) Finding {
-	finding := Finding{Check: "generation fence", State: FindingOK, Message: "off: after a restore of Temporal's database, start-frozen is the only guard"}
-	if a.options.Records == nil {
+// checkRestore reports what holds back the writes of a restored, older database of Temporal,
+// and whether its records are readable.
+func (a *Activities) checkRestore(ctx context.Context) Finding {
+	finding := Finding{Check: "restore", State: FindingOK}
+	var frozen string
+	switch start := a.options.StartFrozen; start {
+	case "":
+	case "true":
+		frozen = "start-frozen freezes everything at each start of a worker"
+	default:
+		frozen = fmt.Sprintf("start-frozen freezes a database that does not know the start %s", start)
+	}
+	if a.options.Records == nil && frozen == "" {
+		finding.State = FindingWarn
+		finding.Message = "neither generation-fence nor start-frozen is set: an older database of Temporal would write its specs over newer ones"
+		finding.Advice = "set generation-fence: blob, which notices an older database by itself, and start the workers with start-frozen after each restore (docs/backup.md)"
 		return finding
 	}
-	finding.Message = "a blob container records the newest generation of each resource"
+	if a.options.Records == nil {
+		finding.Message = frozen + "; generation-fence is off"
+		return finding
+	}
+	finding.Message = "generation-fence holds back what is older than its records in a blob container; " + cmp.Or(frozen, "start-frozen is off")
 	if _, _, err := a.options.Records.Read(ctx, "probe.json"); err != nil {
-		finding.State, finding.Message = FindingError, "the records cannot be read, so nothing is written: "+secrets.Scrub(err.Error(), nil)
+		finding.State, finding.Message = FindingError, "the records of generation-fence cannot be read, so nothing is written: "+secrets.Scrub(err.Error(), nil)
 		finding.Advice = "give the worker's credential the role Storage Blob Data Contributor at the container, and check generation-fence-container"
 	}
 	return finding

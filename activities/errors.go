@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
@@ -40,7 +41,8 @@ func isTransient(err error) bool {
 	if failure, ok := errors.AsType[*arm.Error](err); ok {
 		return failure.Transient()
 	}
-	return err != nil
+	_, blocked := writing.Blocked(err)
+	return err != nil && !blocked
 }
 
 // isARMError reports whether ARM responded with an error.
@@ -66,6 +68,9 @@ func (m *requestMaker) errorVerdict(ctx context.Context, id resource.ID, apiVers
 		verdict := m.errorVerdict(ctx, id, apiVersion, helper.error)
 		verdict.Message = helper.decision + ": " + helper.request() + verdict.Message
 		return verdict
+	}
+	if verdict, blocked := writing.Blocked(err); blocked {
+		return verdict // nothing was sent: ARM is not to blame
 	}
 	failure, isResponse := errors.AsType[*arm.Error](err)
 	switch {

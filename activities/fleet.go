@@ -41,6 +41,9 @@ type Managed struct {
 	// taken its ID, with the Message of the condition. Only Fleet.Managed sets it.
 	Stopped bool
 	Message string
+	// Unreadable is why the memo of its workflow cannot be read, nil if it can. The ID is then
+	// that of the workflow, and the policy is protect, because the real one is not known.
+	Unreadable error
 	// RunID is the current run.
 	RunID string
 	// Sleeping is set while the run has no task and no activity but a notification of

@@ -189,6 +189,10 @@ func (w *world) Confirm(_ context.Context, attempt writing.Attempt) (writing.Sta
 	return writing.Standing{}, nil
 }
 
+func (w *world) KnownFreeze(labels map[string]string) (writing.Freeze, bool) {
+	return w.fleet.freeze, w.fleet.frozen && labels["stack"] == "prod"
+}
+
 func (w *world) Frozen(_ context.Context, labels map[string]string) (writing.Freeze, bool, error) {
 	return w.fleet.freeze, w.fleet.frozen && labels["stack"] == "prod", w.fleet.err
 }

@@ -107,12 +107,23 @@ func (r *resourceReader) startedAt(at time.Time) *resourceReader {
 
 // GetResource is step 2: it returns the resource as ARM shows it, masked. The resource is absent
 // only with a proof (arm.IsAbsent) or, if ARM has none, after the same response over
-// RereadWindow.
+// RereadWindow. As a local activity it is a look, which may fail with LookDeferred.
 func (a *Activities) GetResource(ctx context.Context, in GetResourceInput) (GetResourceResult, error) {
+	if isLook(ctx) {
+		return a.look(ctx, in)
+	}
+	return a.get(ctx, in)
+}
+
+// get reads the resource, and notes whether a look suffices for it.
+func (a *Activities) get(ctx context.Context, in GetResourceInput) (GetResourceResult, error) {
 	ctx = withCredential(ctx, in.Credential, in.ID)
 	heartbeat := startHeartbeat[readProgress](ctx)
 	defer heartbeat.stop()
-	return a.resourceReader.startedAt(a.options.StartTime(ctx)).getResource(ctx, in, heartbeat)
+	begun := a.now()
+	result, err := a.resourceReader.startedAt(a.options.StartTime(ctx)).getResource(ctx, in, heartbeat)
+	a.looks.note(in.ID, a.now().Sub(begun), result, err)
+	return result, err
 }
 
 // getResource is GetResource as part of an activity.
@@ -260,6 +271,9 @@ func states(object *resource.Object) []string {
 // getFailed returns the error that makes Temporal retry a transient failure. Any other failure, or
 // one too many, is a verdict.
 func (r *resourceReader) getFailed(ctx context.Context, in GetResourceInput, heartbeat *heartbeater[readProgress], err error) (GetResourceResult, error) {
+	if arm.IsSelfThrottled(err) && isLook(ctx) {
+		return GetResourceResult{}, deferred("the request budget has nothing left at once")
+	}
 	values, _ := r.secretValues(ctx, in.SecretRefs)
 	request := failedRequest{id: in.ID, apiVersion: in.APIVersion, repeated: in.Repeated, values: values}
 	progress := heartbeat.progress()

@@ -1,7 +1,6 @@
 package activities
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/resource"
@@ -252,10 +252,10 @@ func TestGuardBudgetUnknown(t *testing.T) {
 				in = PutResourceInput{Desired: in.Desired, PassFacts: PassFacts{Mandate: Mandate{Correction: true}}, Kind: PutUncompared}
 			}
 			in.ObservedAt = w.now()
-			w.fleet.budgetErr = errors.New("Temporal is away")
+			w.fleet.budgetErr = fmt.Errorf("%w: Temporal is away", writing.ErrTemporalSlow)
 			before := w.puts(thingText)
 			got, _ := finish(w, w.acts.PutResource, in)
-			want(t, got.Verdict, resource.ActionBlock, resource.ReasonHeld, resource.RetrySlow, "cannot ask the "+name+"-budget", "Temporal is away")
+			want(t, got.Verdict, resource.ActionError, resource.ReasonTemporalSlow, resource.RetryFast, "cannot ask the "+name+"-budget", "Temporal is away")
 			if got.Sent || w.puts(thingText) != before {
 				t.Errorf("a PUT was sent: %+v", got)
 			}

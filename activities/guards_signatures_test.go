@@ -103,6 +103,66 @@ func TestGuardOldSignature(t *testing.T) {
 	}
 }
 
+// TestGuardSignedRecords writes after all workers and the workflow started anew, so that only
+// the record outside of Temporal knows what was signed last.
+//
+//guard:signed-specs
+func TestGuardSignedRecords(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		// what is written then, of what was signed before and after the newest statement.
+		choose  func(older, newer resource.Desired) resource.Desired
+		deleted bool
+		warn    bool
+		why     resource.Reason
+	}{
+		"older":   {reason: "a replay of an older spec, stated again", choose: func(older, _ resource.Desired) resource.Desired { return older }, why: resource.ReasonSignatureOutdated},
+		"newer":   {reason: "an honest apply", choose: func(_, newer resource.Desired) resource.Desired { return newer }},
+		"deleted": {reason: "a replay of the spec of what was deleted", deleted: true, choose: func(older, _ resource.Desired) resource.Desired { return older }, why: resource.ReasonSignatureOutdated},
+		"again":   {reason: "an honest apply after the deletion", deleted: true, choose: func(_, newer resource.Desired) resource.Desired { return newer }},
+		"warn":    {reason: "until all manifests are signed", choose: func(older, _ resource.Desired) resource.Desired { return older }, warn: true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, func(s *setup) { s.options.WarnOfSignatures, s.options.Records = c.warn, newDocuments() })
+			w.put(groupText, `{"location":"westus2"}`)
+			signer := signatures(w)
+			sign := func(size string) resource.Desired {
+				signed, err := signer.Spec(desired(t, thingText, `{"location":"westus2","properties":{"size":`+size+`}}`))
+				must(t, err)
+				w.advance(time.Minute)
+				return signed
+			}
+			older, newest := sign("1"), sign("2")
+			facts := func(generation int) PassFacts {
+				return PassFacts{Generation: int64(generation), StatedAt: statedAt(generation)}
+			}
+			_, _ = finish(w, w.acts.PutResource, PutResourceInput{Desired: newest, PassFacts: facts(1), Kind: PutCreation, ObservedAt: w.now()})
+			if n := w.puts(thingText); n != 1 {
+				t.Fatalf("%d PUTs of the newest spec", n)
+			}
+			if c.deleted {
+				in := DeleteResourceInput{Desired: newest, PassFacts: facts(2)}
+				order, err := signer.Order(resource.DeletionOrder{ID: newest.ID})
+				must(t, err)
+				in.Order = order
+				_, _ = finish(w, w.acts.DeleteResource, in)
+				w.advance(time.Minute)
+			}
+			signer = signatures(w) // a worker that remembers nothing
+			before := w.puts(thingText)
+			put, _ := finish(w, w.acts.PutResource, PutResourceInput{
+				Desired: c.choose(older, sign("3")), PassFacts: facts(3), Kind: kindIf(c.deleted, PutRecreation, PutChange), ObservedAt: w.now(),
+			})
+			if written := w.puts(thingText) > before; written != (c.why == "") || c.why != "" && put.Verdict.Reason != c.why {
+				t.Errorf("%s: written %v, %+v", c.reason, written, put.Verdict)
+			}
+		})
+	}
+}
+
 // TestGuardSignedDeletion deletes with and without a signed request.
 //
 //guard:signed-specs

@@ -35,7 +35,7 @@ func TestGuardFrozen(t *testing.T) {
 	d.Labels = map[string]string{"stack": "prod"}
 	put, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now()})
 	want(t, put.Verdict, resource.ActionBlock, resource.ReasonFrozen, resource.RetrySlow,
-		"ada@host froze every resource with stack=prod", "INC-42", "armature unfreeze -l stack=prod")
+		"ada@host (unverified) froze every resource with stack=prod", "INC-42", "armature unfreeze -l stack=prod")
 	if put.Sent || put.Unknown {
 		t.Errorf("result %+v, want a PUT that was not sent", put)
 	}

@@ -72,10 +72,10 @@ owner: ` + groupText + `
 body:
   tags: {apiKey: public, token: {$plain: x}}
   properties:
-    script: "curl -H 'password=abcdefgh'"
+    script: {$plain: "curl -H 'password=abcdefgh'"}
     key: {$ref: ` + clusterText + `@2023-08-15}
     data: {color: {$plain: blue}, sharedKey: {$plain: [a, b]}, list: [{name: n, password: {$secret: env:ARMATURE_SECRET_A}}]}
-    connection: "AccountName=a;AccountKey=abcdefgh=="
+    connection: {$plain: "AccountName=a;AccountKey=abcdefgh=="}
 `
 	set, err := manifest.Load(manifest.Options{Stdin: strings.NewReader(text)}, "-")
 	if err != nil {

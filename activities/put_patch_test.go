@@ -1,12 +1,12 @@
 package activities
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/resource"
 )
@@ -111,7 +111,7 @@ func TestGuardPatchIsGuarded(t *testing.T) {
 		reason resource.Reason
 	}{
 		"frozen":   {func(p *passRunner) { p.fleet.frozen = true; p.spec.Labels = map[string]string{"stack": "prod"} }, resource.ReasonFrozen},
-		"budget":   {func(p *passRunner) { p.fleet.budgetErr = errors.New("Temporal is away") }, resource.ReasonHeld},
+		"budget":   {func(p *passRunner) { p.fleet.budgetErr = writing.ErrTemporalUnavailable }, resource.ReasonTemporalUnavailable},
 		"observed": {func(p *passRunner) { p.spec.Policy = resource.PolicyObserve }, resource.ReasonProtected},
 	} {
 		t.Run(name, func(t *testing.T) {

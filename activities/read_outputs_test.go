@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -46,4 +48,24 @@ func TestReadOutputs(t *testing.T) {
 	if got.Verdict.Reason != resource.ReasonNotFound {
 		t.Errorf("an absent resource: %+v", got.Verdict)
 	}
+}
+
+// TestPublicOutputs reads an output with the name of a secret that the facts of its type call
+// public.
+func TestPublicOutputs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(s *setup) {
+		s.entries = append(s.entries, extensions.Entry{Type: "Contoso.Things/things", Facts: extensions.Facts{
+			Comparison: drift.Facts{Properties: []drift.PropertyFact{{Path: "properties.validationToken", Public: true, Source: "test"}}},
+		}})
+	})
+	w.put(thingText, `{"location":"westus2","properties":{"validationToken":"_proof","accessToken":"`+planted+`"}}`)
+	spec := desired(t, thingText, `{"properties":{}}`)
+	spec.Outputs = map[string]string{"TXT": "properties.validationToken", "TOKEN": "properties.accessToken"}
+	got, err := run(w, w.acts.ImportResource, ImportResourceInput{Managed: &spec})
+	must(t, err)
+	if got.Outputs["TXT"] != "_proof" || len(got.Outputs) != 1 {
+		t.Errorf("outputs %v", got.Outputs)
+	}
+	w.leaks(planted, got)
 }

@@ -22,12 +22,25 @@ type UserRequest struct {
 	Reason     string `json:"reason,omitempty"`
 	Text       string `json:"text,omitempty"`
 	Generation int64  `json:"generation,omitempty"`
+	// Sealed is the Author of a freeze, encrypted, in place of By and Reason.
+	Sealed []byte `json:"sealed,omitempty"`
 	// Missed counts the requests before this one that the workflow did not keep.
 	Missed int `json:"missed,omitempty"`
 	// Selector is that of a freeze.
 	Selector string `json:"selector,omitempty"`
 	// Order is the signed deletion or approval, nil for one that is not signed.
 	Order *resource.DeletionOrder `json:"order,omitempty"`
+}
+
+// Author is who set or lifted a freeze, and why, as the sender states it.
+type Author struct {
+	By     string `json:"by,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// Unsealer decrypts a member of a payload that stays clear.
+type Unsealer interface {
+	Unseal(sealed []byte, value any) error
 }
 
 // RecordRequestsInput is what to write.
@@ -65,6 +78,10 @@ func (a *Activities) RecordRequests(ctx context.Context, in RecordRequestsInput)
 
 // requestRecord returns the record of one request.
 func (a *Activities) requestRecord(step audit.Step, desired *resource.Desired, request UserRequest) audit.Record {
+	if author := (Author{}); len(request.Sealed) > 0 && a.Authors != nil && a.Authors.Unseal(request.Sealed, &author) == nil {
+		// An author that this worker cannot decrypt is recorded as none.
+		request.By, request.Reason = author.By, author.Reason
+	}
 	record := audit.Record{
 		Key:  audit.RequestKey(request.Event, step.WorkflowID, request.UpdateID),
 		Time: request.At, Event: request.Event, Result: audit.ResultRequested,

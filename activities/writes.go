@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -37,8 +38,9 @@ func activityOf(ctx context.Context) writing.Activity {
 	}
 }
 
-// desiredOf returns the ID, policy and labels of a resource that Armature manages.
+// desiredOf returns the ID, policy and labels of a resource that Armature manages. A workflow
+// that cannot be read is an error: its policy is not known.
 func (m *managedStates) desiredOf(ctx context.Context, id resource.ID) (resource.Desired, bool, error) {
 	managed, known, err := m.of(ctx, id, time.Time{})
-	return resource.Desired{ID: id, Policy: managed.Policy, Labels: managed.Labels}, known, err
+	return resource.Desired{ID: id, Policy: managed.Policy, Labels: managed.Labels}, known, cmp.Or(err, managed.Unreadable)
 }

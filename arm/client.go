@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -25,6 +26,18 @@ const (
 	headerAsync         = "Azure-Asyncoperation"
 	headerLocation      = "Location"
 )
+
+// idPattern matches IDs of requests: GUIDs, with a region or a time before them in some services.
+var idPattern = regexp.MustCompile(`^[\w.:-]{1,128}$`)
+
+// answerID returns the ID in a header of a response, "" if it has another form: IDs reach
+// histories, logs, traces and the audit trail, and the service chooses their text.
+func answerID(header http.Header, name string) string {
+	if id := header.Get(name); idPattern.MatchString(id) {
+		return id
+	}
+	return ""
+}
 
 // Options configures a Client. The zero value with a Credential works for the
 // public cloud.

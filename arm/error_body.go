@@ -34,7 +34,7 @@ var queryPattern = regexp.MustCompile(`(://[^\s'"?<>]+)\?[^\s'"<>]*`)
 func newError(method string, status int, header http.Header, payload []byte, now clock) *Error {
 	e := parseError(payload)
 	e.Status = status
-	e.RequestID = header.Get(headerRequestID)
+	e.RequestID = answerID(header, headerRequestID)
 	e.RetryAfter = now.retryAfter(header)
 	if e.Message == "" {
 		e.Message = fallbackMessage(header.Get("Content-Type"), payload)

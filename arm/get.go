@@ -96,7 +96,7 @@ func (c *Client) read(ctx context.Context, call Call, typ, target string) (Respo
 
 // invalidAnswer returns the error for a response that cannot be used.
 func (c *Client) invalidAnswer(resp *http.Response, why string) *Error {
-	e := &Error{Status: resp.StatusCode, RequestID: resp.Header.Get(headerRequestID), RetryAfter: c.now.retryAfter(resp.Header)}
+	e := &Error{Status: resp.StatusCode, RequestID: answerID(resp.Header, headerRequestID), RetryAfter: c.now.retryAfter(resp.Header)}
 	if success(resp.StatusCode) {
 		e.Code = CodeInvalidAnswer
 	}
@@ -111,7 +111,7 @@ func (c *Client) parseResponse(resp *http.Response, payload []byte) (Response, b
 	response := Response{
 		Status:     resp.StatusCode,
 		ETag:       resp.Header.Get("ETag"),
-		RequestID:  resp.Header.Get(headerRequestID),
+		RequestID:  answerID(resp.Header, headerRequestID),
 		RetryAfter: c.now.retryAfter(resp.Header),
 	}
 	payload = bytes.TrimSpace(payload)

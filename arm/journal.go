@@ -78,7 +78,7 @@ func journaledWrite(request *http.Request, trip *roundTrip, hosted bool) Journal
 // writeEnd returns the end of a request that was handed to the connection.
 func writeEnd(ctx context.Context, response *http.Response, err error) WriteEnd {
 	if err == nil {
-		end := WriteEnd{Status: response.StatusCode, RequestID: response.Header.Get(headerRequestID)}
+		end := WriteEnd{Status: response.StatusCode, RequestID: answerID(response.Header, headerRequestID)}
 		if end.Status >= http.StatusBadRequest {
 			if code := response.Header.Get("X-Ms-Error-Code"); apiVersionPattern.MatchString(code) {
 				end.Code = code

@@ -56,7 +56,7 @@ func (c *Client) Poll(ctx context.Context, token string) (Poll, error) {
 	if trip.response == nil {
 		return Poll{}, fmt.Errorf("poll operation: %w", withoutURL(err))
 	}
-	poll := Poll{RequestID: trip.response.Header.Get(headerRequestID), RetryAfter: c.now.retryAfter(trip.response.Header)}
+	poll := Poll{RequestID: answerID(trip.response.Header, headerRequestID), RetryAfter: c.now.retryAfter(trip.response.Header)}
 	if trip.tooLarge {
 		return c.unreadablePoll(poll), nil
 	}

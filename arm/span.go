@@ -55,10 +55,10 @@ func endSpan(span trace.Span, request *http.Request, response *http.Response, er
 		span.SetStatus(codes.Error, "no response")
 		return
 	}
-	if answered := response.Header.Get(headerCorrelationID); answered != "" {
+	if answered := answerID(response.Header, headerCorrelationID); answered != "" {
 		correlation = answered
 	}
-	span.SetAttributes(spanStatus.Int(response.StatusCode), spanCorrelationID.String(correlation), spanRequestID.String(response.Header.Get(headerRequestID)))
+	span.SetAttributes(spanStatus.Int(response.StatusCode), spanCorrelationID.String(correlation), spanRequestID.String(answerID(response.Header, headerRequestID)))
 	absent := response.StatusCode == http.StatusNotFound && (request.Method == http.MethodGet || request.Method == http.MethodHead)
 	if status := strconv.Itoa(response.StatusCode); response.StatusCode >= http.StatusBadRequest && !absent {
 		span.SetAttributes(spanErrorType.String(status))

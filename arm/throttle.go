@@ -95,9 +95,21 @@ func (t *Throttle) do(request *policy.Request, principal string) (*http.Response
 	return response, err
 }
 
+type withoutWaitingKey struct{}
+
+// WithoutWaiting lets requests of the context fail, as throttled ones do, instead of waiting for
+// the request budget.
+func WithoutWaiting(ctx context.Context) context.Context {
+	return context.WithValue(ctx, withoutWaitingKey{}, true)
+}
+
 // wait blocks until both buckets allow a request, for at most maxThrottleWait.
 func (t *Throttle) wait(ctx context.Context, s scope) error {
-	delay, err := t.reserve(s)
+	longest := maxThrottleWait
+	if ctx.Value(withoutWaitingKey{}) != nil {
+		longest = 0
+	}
+	delay, err := t.reserve(s, longest)
 	if err != nil || delay <= 0 {
 		return err
 	}
@@ -113,13 +125,13 @@ func (t *Throttle) wait(ctx context.Context, s scope) error {
 
 // reserve takes a token of both buckets and returns the delay until it is valid.
 // Where the delay is too long it takes none and returns an *Error.
-func (t *Throttle) reserve(s scope) (time.Duration, error) {
+func (t *Throttle) reserve(s scope, longest time.Duration) (time.Duration, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.now()
 	subscription, provider := t.bucketsFor(s)
 	delay := max(subscription.delay(now), provider.delay(now))
-	if delay <= maxThrottleWait {
+	if delay <= longest {
 		subscription.take(now)
 		provider.take(now)
 		return delay, nil

@@ -437,7 +437,7 @@ func TestThrottleKeys(t *testing.T) {
 			request := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:1"+thingID(otherSubscription, 2), http.NoBody)
 			s := scopeOf(request)
 			s.principal = c.second
-			if _, err := throttle.reserve(s); (err == nil) != c.allowed {
+			if _, err := throttle.reserve(s, maxThrottleWait); (err == nil) != c.allowed {
 				t.Errorf("%s: got %v, want allowed %t", c.reason, err, c.allowed)
 			}
 		})

@@ -103,7 +103,7 @@ func (v *vaults) responseError(secret resource.VaultSecret, response *azcore.Res
 		if payload, err := runtime.Payload(response.RawResponse); err == nil && json.Unmarshal(payload, &body) == nil {
 			summary = joinNonEmpty(": ", joinNonEmpty(" ", summary, body.Error.Code, body.Error.Inner.Code), strings.Join(strings.Fields(body.Error.Message), " "))
 		}
-		if id := response.RawResponse.Header.Get(headerRequestID); id != "" {
+		if id := answerID(response.RawResponse.Header, headerRequestID); id != "" {
 			summary += " (request ID " + id + ")"
 		}
 	}

@@ -34,8 +34,9 @@ func (e *WriteRefusedError) Error() string { return e.Cause.Error() }
 // Unwrap returns the cause.
 func (e *WriteRefusedError) Unwrap() error { return e.Cause }
 
-// maxCheckAge is the time after which the result of a WriteCheck no longer counts. It is
-// far below the 15 s after which Temporal starts another attempt of the activity.
+// maxCheckAge is the time after which the answer of a WriteCheck no longer counts. With the
+// 10 s that the check may wait for Temporal it is below the 15 s after which Temporal starts
+// another attempt of the activity.
 const maxCheckAge = 2 * time.Second
 
 // isWrite reports whether a request changes something. A POST whose action begins with
@@ -64,27 +65,26 @@ func readOnlyError(method string) *Error {
 type writeGate struct {
 	check WriteCheck
 	write Write
-	// asked is the time of the last check, before it began.
-	asked   time.Time
-	refusal error
-	cancel  context.CancelCauseFunc
+	// answered is the time when the last check ended.
+	answered time.Time
+	refusal  error
+	cancel   context.CancelCauseFunc
 }
 
 // ask runs the check.
 func (g *writeGate) ask(ctx context.Context) error {
-	asked := time.Now()
 	if err := g.check(ctx, g.write); err != nil {
 		g.refusal = &WriteRefusedError{Cause: err}
 		return g.refusal
 	}
-	g.asked = asked
+	g.answered = time.Now()
 	return nil
 }
 
 // connected asks again where the last check is too old, and closes the way of a refused
 // request: net/http writes right after this call, whatever became of the context.
 func (g *writeGate) connected(ctx context.Context, conn net.Conn) {
-	if servertime.Elapsed(g.asked, time.Now()) <= maxCheckAge {
+	if servertime.Elapsed(g.answered, time.Now()) <= maxCheckAge {
 		return
 	}
 	err := g.ask(ctx)

@@ -18,7 +18,7 @@ func TestRefusedConnectionIsClosed(t *testing.T) {
 		t.Cleanup(func() { _ = far.Close() })
 		canceled := false
 		gate := &writeGate{
-			asked: time.Now().Add(-age), cancel: func(error) { canceled = true },
+			answered: time.Now().Add(-age), cancel: func(error) { canceled = true },
 			check: func(context.Context, Write) error { return refusal },
 		}
 		gate.connected(t.Context(), near)

@@ -29,7 +29,9 @@ func (g Group) Verify(ctx context.Context, token string) (Caller, error) {
 		if err == nil {
 			return caller, nil
 		}
-		refusal = err
+		if IsRefusal(refusal) { // the token may be for a verifier that cannot verify it now
+			refusal = err
+		}
 	}
 	return Caller{}, refusal
 }

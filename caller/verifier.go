@@ -3,6 +3,7 @@ package caller
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,6 +25,11 @@ const (
 	maxSkew = 5 * time.Minute
 	// minDiscoveryInterval is the time between two attempts to read what an issuer publishes.
 	minDiscoveryInterval = 5 * time.Second
+	// keysInterval is the time between two readings of keys that KeepKeys makes: a key that the
+	// issuer withdrew is accepted as long.
+	keysInterval = 10 * time.Minute
+	// retryKeysInterval is the same after a failure.
+	retryKeysInterval = 30 * time.Second
 	// maxTokenSize is the largest token in bytes. Entra ID moves groups out of its tokens at
 	// 200, which are some 8 KB.
 	maxTokenSize = 24 << 10
@@ -55,8 +61,19 @@ type Verifier struct {
 
 	mu       sync.Mutex
 	provider *oidc.IDTokenVerifier // nil before the issuer was reached
+	reading  chan struct{}         // closed at the end of a reading of the issuer's documents, nil unless one runs
 	tried    time.Time
 	failure  error
+	keys     Keys
+}
+
+// Keys says whether the keys of an issuer are in memory.
+type Keys struct {
+	Issuer string
+	// ReadAt is when KeepKeys read them the last time, zero for never.
+	ReadAt time.Time
+	// Err is why the last try failed, nil if it did not.
+	Err error
 }
 
 // Errors of Verify.
@@ -83,6 +100,14 @@ func (e *UnavailableError) Error() string {
 }
 func (e *UnavailableError) Unwrap() error { return e.Err }
 
+// IsRefusal reports whether an error of Verify is final: the issuer was in reach, and ctx had not
+// ended.
+func IsRefusal(err error) bool {
+	_, refused := errors.AsType[*RefusedError](err)
+	_, denied := errors.AsType[*NotAllowedError](err)
+	return refused || denied
+}
+
 // New returns a verifier, or every problem of the options. It sends no request: an issuer
 // that is out of reach does not keep a program from starting.
 func New(options Options) (*Verifier, error) {
@@ -108,6 +133,9 @@ func New(options Options) (*Verifier, error) {
 
 // Verify returns the caller that a token names. The error is a *RefusedError,
 // *NotAllowedError or *UnavailableError, or that of ctx. It never contains the token.
+//
+// If ctx has ended already, Verify uses the keys in memory alone. If they do not suffice, it
+// returns the error of ctx, and the keys are read in the background.
 func (v *Verifier) Verify(ctx context.Context, token string) (Caller, error) {
 	if token == "" {
 		return Caller{}, &RefusedError{"there is none"}
@@ -119,10 +147,10 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Caller, error) {
 	if err != nil {
 		return Caller{}, err
 	}
-	var unread *keysError
+	var unread error
 	verified, err := provider.Verify(context.WithValue(ctx, unreadKey{}, &unread), token)
 	switch {
-	case ctx.Err() != nil:
+	case unread != nil && ctx.Err() != nil:
 		return Caller{}, ctx.Err()
 	case unread != nil:
 		return Caller{}, &UnavailableError{unread}
@@ -171,31 +199,100 @@ func (v *Verifier) checkClaims(token *oidc.IDToken, caller Caller) error {
 	return nil
 }
 
-// discover returns the verifier of the issuer. It reads what the issuer publishes at the
+// KeepKeys reads the keys of the issuer at once and each keysInterval until ctx ends, so that
+// tokens can be verified from memory, and drops keys that the issuer withdrew. While the
+// issuer is out of reach, the keys stay as they are.
+func (v *Verifier) KeepKeys(ctx context.Context, failed func(error)) {
+	for ctx.Err() == nil {
+		// No key has this ID, so the library reads the keys, and refuses the token.
+		_, err := v.Verify(ctx, v.unknownToken())
+		wait := keysInterval
+		v.mu.Lock()
+		if unavailable, ok := errors.AsType[*UnavailableError](err); ok {
+			wait, v.keys.Err = retryKeysInterval, errors.New(plain(unavailable.Err))
+		} else if ctx.Err() == nil {
+			v.keys = Keys{ReadAt: v.options.Now()}
+		}
+		failure := v.keys.Err
+		v.mu.Unlock()
+		if failure != nil && ctx.Err() == nil {
+			failed(failure)
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// Keys returns whether KeepKeys has the keys of the issuer.
+func (v *Verifier) Keys() Keys {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	keys := v.keys
+	keys.Issuer = v.options.Issuer
+	return keys
+}
+
+// unknownToken returns a token whose signature only a key could verify that no issuer has.
+func (v *Verifier) unknownToken() string {
+	part := func(value map[string]any) string {
+		encoded, _ := json.Marshal(value) //nolint:errchkjson // texts and a number
+		return base64.RawURLEncoding.EncodeToString(encoded)
+	}
+	return part(map[string]any{"alg": oidc.RS256, "kid": "armature: read the keys again"}) + "." +
+		part(map[string]any{"iss": v.options.Issuer, "exp": v.options.Now().Add(time.Hour).Unix()}) + ".AAAA"
+}
+
+// discover returns the verifier of the issuer. What the issuer publishes is read at the
 // first token, and after a failure not before minDiscoveryInterval.
 func (v *Verifier) discover(ctx context.Context) (*oidc.IDTokenVerifier, error) {
 	v.mu.Lock()
-	defer v.mu.Unlock()
-	now := v.options.Now()
-	if v.provider != nil {
-		return v.provider, nil
+	provider, failure := v.provider, v.failure
+	if v.options.Now().Sub(v.tried) >= minDiscoveryInterval {
+		failure = nil
 	}
-	if v.failure != nil && now.Sub(v.tried) < minDiscoveryInterval {
-		return nil, &UnavailableError{v.failure}
+	if provider == nil && failure == nil && v.reading == nil {
+		v.reading = make(chan struct{})
+		// A caller that gives up must not leave its end behind as a failure of the issuer.
+		go v.read(context.WithoutCancel(ctx), v.reading)
 	}
-	// A caller that gives up must not leave its end behind as a failure of the issuer.
-	ctx = oidc.ClientContext(context.WithoutCancel(ctx), v.client)
+	reading := v.reading
+	v.mu.Unlock()
+	if provider == nil && failure == nil {
+		select {
+		case <-reading:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		v.mu.Lock()
+		provider, failure = v.provider, v.failure
+		v.mu.Unlock()
+	}
+	if provider == nil {
+		return nil, &UnavailableError{failure}
+	}
+	return provider, nil
+}
+
+// read reads the documents of the issuer, and closes done.
+func (v *Verifier) read(ctx context.Context, done chan struct{}) {
+	ctx = oidc.ClientContext(ctx, v.client)
 	address, err := keysAddress(ctx, v.options.Issuer)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	defer close(done)
+	v.reading, v.tried = nil, v.options.Now()
 	if err != nil {
-		v.tried, v.failure = now, fmt.Errorf("read what %s publishes: %s", v.options.Issuer, plain(err))
-		return nil, &UnavailableError{v.failure}
+		v.failure = fmt.Errorf("read what %s publishes: %s", v.options.Issuer, plain(err))
+		return
 	}
+	v.failure = nil
 	v.provider = oidc.NewVerifier(v.options.Issuer, keySet{oidc.NewRemoteKeySet(ctx, address)}, &oidc.Config{
 		SkipClientIDCheck:    true, // there may be several, see checkClaims
 		SupportedSigningAlgs: algorithms,
 		Now:                  func() time.Time { return v.options.Now().Add(-v.options.Skew) },
 	})
-	return v.provider, nil
 }
 
 // algorithms are those whose keys an issuer can publish. One with a shared secret, or none,
@@ -226,14 +323,16 @@ func keysAddress(ctx context.Context, issuer string) (string, error) {
 // keySet keeps why keys could not be read: the library drops it.
 type keySet struct{ remote *oidc.RemoteKeySet }
 
-// unreadKey is the key of the context for the address of a *keysError.
+// unreadKey is the key of the context for the address of the error.
 type unreadKey struct{}
 
 // VerifySignature returns the payload of a token that a key of the issuer signed.
 func (k keySet) VerifySignature(ctx context.Context, token string) ([]byte, error) {
 	payload, err := k.remote.VerifySignature(ctx, token)
 	if unread, ok := errors.AsType[*keysError](err); ok {
-		*ctx.Value(unreadKey{}).(**keysError) = unread
+		*ctx.Value(unreadKey{}).(*error) = unread
+	} else if err != nil && errors.Is(err, ctx.Err()) {
+		*ctx.Value(unreadKey{}).(*error) = err
 	}
 	return payload, err
 }

@@ -183,6 +183,8 @@ type Signing struct {
 	PublicKeys []string `mapstructure:"public-keys"`
 	// Mode is SigningRequire or SigningWarn.
 	Mode string
+	// MaxAge is how long a signed spec counts, 0 for ever.
+	MaxAge time.Duration `mapstructure:"max-age"`
 }
 
 // Modes of Signing.

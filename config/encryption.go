@@ -8,6 +8,8 @@ type Encryption struct {
 	Keys []string
 	// WriteKey is the ID of the key for writing; "" writes clear payloads.
 	WriteKey string `mapstructure:"write-key"`
+	// Require is the time from which on runs have no clear payloads, in RFC 3339; "" for never.
+	Require string
 }
 
 // check adds the problems of form, and returns the references.
@@ -19,6 +21,9 @@ func (e Encryption) check(p *problems) []keyref.Ref {
 	}
 	if err := keyref.CheckWriteKey(refs, e.WriteKey); err != nil {
 		p.add("encryption.write-key", "%w", err)
+	}
+	if _, err := keyref.ParseRequire(e.Require, e.WriteKey); err != nil {
+		p.add("encryption.require", "%w", err)
 	}
 	return refs
 }

@@ -11,19 +11,20 @@ import (
 
 // TestEncryption checks that file, variables and flags give the same keys.
 func TestEncryption(t *testing.T) {
-	want := Encryption{Keys: []string{"a=env:KEY_A", "b=file:/run/keys/b"}, WriteKey: "b"}
+	want := Encryption{Keys: []string{"a=env:KEY_A", "b=file:/run/keys/b"}, WriteKey: "b", Require: "2026-12-01T00:00:00Z"}
 	file := filepath.Join(t.TempDir(), "worker.yaml")
-	if err := os.WriteFile(file, []byte("encryption:\n  keys: [a=env:KEY_A, 'b=file:/run/keys/b']\n  write-key: b\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("encryption:\n  keys: [a=env:KEY_A, 'b=file:/run/keys/b']\n  write-key: b\n  require: '2026-12-01T00:00:00Z'\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for name, load := range map[string]func(*testing.T) (Config, error){
 		"file": func(*testing.T) (Config, error) { return Load([]string{"--config", file}) },
 		"flags": func(*testing.T) (Config, error) {
-			return Load([]string{"--encryption-keys", "a=env:KEY_A,b=file:/run/keys/b", "--encryption-write-key", "b"})
+			return Load([]string{"--encryption-keys", "a=env:KEY_A,b=file:/run/keys/b", "--encryption-write-key", "b", "--encryption-require", "2026-12-01T00:00:00Z"})
 		},
 		"variables": func(t *testing.T) (Config, error) {
 			t.Setenv("ARMATURE_ENCRYPTION_KEYS", "a=env:KEY_A, b=file:/run/keys/b")
 			t.Setenv("ARMATURE_ENCRYPTION_WRITE_KEY", "b")
+			t.Setenv("ARMATURE_ENCRYPTION_REQUIRE", "2026-12-01T00:00:00Z")
 			return Load(nil)
 		},
 	} {
@@ -57,5 +58,13 @@ func TestKeysAreNotSecretsOfManifests(t *testing.T) {
 	}
 	if _, err := Load([]string{"--encryption-keys", "a=env:KEY", "--encryption-write-key", "b"}); err == nil || !strings.Contains(err.Error(), "encryption.write-key") {
 		t.Errorf("an unknown key for writing: %v", err)
+	}
+	for name, args := range map[string][]string{
+		"no time": {"--encryption-write-key", "a", "--encryption-require", "yesterday"},
+		"no key":  {"--encryption-require", "2026-12-01T00:00:00Z"},
+	} {
+		if _, err := Load(append(args, "--encryption-keys", "a=env:KEY")); err == nil || !strings.Contains(err.Error(), "encryption.require") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -52,6 +52,7 @@ func (c Config) problems() problems {
 	c.fence(p)
 	p.require(startNamePattern.MatchString(string(c.StartFrozen)), "start-frozen", "must be true, or a name of at most 64 letters, digits and the characters . _ : -, not %q", c.StartFrozen)
 	p.require(c.Rules.Reload == 0 || c.Rules.Reload >= time.Second && c.Rules.Reload <= time.Hour, "rules.reload", "must be 0s, or 1s to 1h, not %s", c.Rules.Reload)
+	p.require(c.Signing.MaxAge >= 0, "signing.max-age", "must be a duration, or 0 for ever, not %s", c.Signing.MaxAge)
 	p.oneOf("signing.mode", c.Signing.Mode, SigningRequire, SigningWarn)
 	c.Audit.check(p)
 	c.Callers.check(p)

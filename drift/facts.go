@@ -70,7 +70,21 @@ type PropertyFact struct {
 	// Release begins the values that releases outside of manifests set, for example "DOCKER|";
 	// "*" is any value.
 	Release string `yaml:"release"`
-	Source  string `yaml:"source"`
+	// Public is set if the value is no secret although its name says so: the proof of a domain,
+	// which stands in the DNS.
+	Public bool   `yaml:"public"`
+	Source string `yaml:"source"`
+}
+
+// PublicPaths returns the paths of the properties that are Public.
+func (f Facts) PublicPaths() []string {
+	var paths []string
+	for _, property := range f.Properties {
+		if property.Public {
+			paths = append(paths, property.Path)
+		}
+	}
+	return paths
 }
 
 // is reports whether the fact is about a path.

@@ -42,12 +42,12 @@ func (f *Fleet) Confirm(ctx context.Context, attempt writing.Attempt) (writing.S
 	case over != "":
 		return writing.Standing{Over: over}, nil
 	case beatErr != nil:
-		return writing.Standing{}, fmt.Errorf("send a heartbeat: %w", beatErr)
+		return writing.Standing{}, unanswered(fmt.Errorf("send a heartbeat: %w", beatErr))
 	}
 	if took := time.Since(begun); err == nil && took > maxConfirmTime {
-		return writing.Standing{}, fmt.Errorf("temporal is slow: it answered after %s, a write waits for %s", text.Duration(took), text.Duration(maxConfirmTime))
+		return writing.Standing{}, fmt.Errorf("%w: it answered after %s, a write waits for %s", writing.ErrTemporalSlow, text.Duration(took), text.Duration(maxConfirmTime))
 	}
-	return standing, err
+	return standing, unanswered(err)
 }
 
 // heartbeat records a heartbeat; a local activity has none.
@@ -94,10 +94,8 @@ func (f *Fleet) describeRun(ctx context.Context, attempt writing.Attempt) (writi
 		return writing.Standing{Over: "the workflow task of this check is over"}, nil
 	}
 	var standing writing.Standing
-	if memo := info.GetMemo().GetFields()[workflows.MemoGeneration]; memo != nil {
-		if err := f.options.Converters.Data.FromPayload(memo, &standing.Generation); err != nil {
-			return writing.Standing{}, fmt.Errorf("decode the newest generation: %w", err)
-		}
+	if err := f.readMemo(info, workflows.MemoGeneration, &standing.Generation); err != nil {
+		return writing.Standing{}, err
 	}
 	return standing, nil
 }

@@ -67,7 +67,7 @@ func TestConfirm(t *testing.T) {
 			change: func(s *server) { s.beatErr = serviceerror.NewInvalidArgument("broken") }},
 		"NoDescription": {reason: "neither does a description that fails", err: "describe the workflow",
 			change: func(s *server) { s.broken[id] = serviceerror.NewInvalidArgument("broken") }},
-		"Unreadable": {reason: "a generation of another form may be newer", err: "decode the newest generation", change: func(s *server) {
+		"Unreadable": {reason: "a generation of another form may be newer", err: "decode the memo generation", change: func(s *server) {
 			s.running[id].Memo.Fields[workflows.MemoGeneration] = encode(s.t, "seven")
 		}},
 	}

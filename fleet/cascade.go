@@ -10,6 +10,7 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
+	"github.com/google/uuid"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
@@ -52,16 +53,20 @@ func (f *Fleet) Release(ctx context.Context, id resource.ID, stack, by string) e
 // Apply applies a spec to the workflow of its resource, which it starts if none runs.
 func (f *Fleet) Apply(ctx context.Context, desired resource.Desired, by string) error {
 	options := workflows.StartOptions(desired, f.options.TaskQueue)
-	handle, err := f.temporal.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
-		StartWorkflowOperation: f.temporal.NewWithStartWorkflowOperation(options, workflows.ReconcileResourceWorkflow, workflows.ReconcileResourceInput{}),
-		UpdateOptions: client.UpdateWorkflowOptions{
-			WorkflowID: options.ID, UpdateName: workflows.ApplyUpdate, WaitForStage: client.WorkflowUpdateStageCompleted,
-			Args: []any{workflows.ApplyInput{Desired: desired, By: by}},
-		},
-	})
-	if err == nil {
-		err = handle.Get(ctx, nil)
+	update := client.UpdateWorkflowOptions{
+		WorkflowID: options.ID, UpdateID: uuid.NewString(), UpdateName: workflows.ApplyUpdate, WaitForStage: client.WorkflowUpdateStageCompleted,
+		Args: []any{workflows.ApplyInput{Desired: desired, By: by}},
 	}
+	err := UntilDecided(ctx, func() error {
+		handle, err := f.temporal.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
+			StartWorkflowOperation: f.temporal.NewWithStartWorkflowOperation(options, workflows.ReconcileResourceWorkflow, workflows.ReconcileResourceInput{}),
+			UpdateOptions:          update,
+		})
+		if err != nil {
+			return err //nolint:wrapcheck // Apply wraps it
+		}
+		return handle.Get(ctx, nil) //nolint:wrapcheck // as above
+	})
 	if err != nil {
 		return fmt.Errorf("apply %s: %w", desired.ID, err)
 	}
@@ -102,9 +107,12 @@ func (f *Fleet) abortEach(ctx context.Context, cascade activities.Cascade, ids [
 	group.SetLimit(maxConcurrentAborts)
 	for _, id := range ids {
 		group.Go(func() error {
-			one, cancel := context.WithTimeout(ctx, abortTimeout)
-			defer cancel()
-			err := f.update(one, id, workflows.AbortUpdate, workflows.AbortInput{By: cascade.By, From: cascade.Owner, Stack: cascade.Stack})
+			messageID := uuid.NewString()
+			err := UntilDecided(ctx, func() error {
+				one, cancel := context.WithTimeout(ctx, abortTimeout)
+				defer cancel()
+				return f.send(one, messageID, id, workflows.AbortUpdate, workflows.AbortInput{By: cascade.By, From: cascade.Owner, Stack: cascade.Stack})
+			})
 			mu.Lock()
 			defer mu.Unlock()
 			switch kind := refusalKind(err); {
@@ -150,23 +158,27 @@ func (f *Fleet) within(ctx context.Context, owner resource.ID) ([]resource.ID, e
 		return nil, fmt.Errorf("list what is in %s: %w", owner, err)
 	}
 	var found []resource.ID
-	var unreadable error
 	err := f.pages(ctx, belowQuery([]resource.ID{owner}), func(page []*workflowpb.WorkflowExecutionInfo) bool {
 		for _, info := range page {
-			managed, err := f.managedOf(info)
-			if unreadable = errors.Join(unreadable, err); activities.Contains(owner, managed.ID) {
+			if managed := f.managedOf(info); activities.Contains(owner, managed.ID) {
 				found = append(found, managed.ID)
 			}
 		}
-		return unreadable != nil
+		return false
 	})
-	return found, errors.Join(err, unreadable)
+	return found, err
 }
 
 // update sends an update to the workflow of a resource and waits for its result.
 func (f *Fleet) update(ctx context.Context, id resource.ID, name string, input any) error {
+	messageID := uuid.NewString()
+	return UntilDecided(ctx, func() error { return f.send(ctx, messageID, id, name, input) })
+}
+
+// send sends an update once.
+func (f *Fleet) send(ctx context.Context, messageID string, id resource.ID, name string, input any) error {
 	handle, err := f.temporal.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-		WorkflowID: id.WorkflowID(), UpdateName: name, WaitForStage: client.WorkflowUpdateStageCompleted, Args: []any{input},
+		WorkflowID: id.WorkflowID(), UpdateID: messageID, UpdateName: name, WaitForStage: client.WorkflowUpdateStageCompleted, Args: []any{input},
 	})
 	if err != nil {
 		return err //nolint:wrapcheck // the callers act on its type and wrap it

@@ -41,6 +41,58 @@ func TestDelete(t *testing.T) {
 	}
 }
 
+// TestUndecided checks that each message of a worker to another resource is sent again, with
+// the same ID, while a worker has not decided about it.
+func TestUndecided(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	f := s.dial()
+	s.add(run{id: database(1), needs: []string{clusterText}})
+	id, cascade := parse(t, database(1)), activities.Cascade{Owner: parse(t, clusterText), By: "ada@host"}
+	refuse := func(undecided int) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.updates, s.undecided = nil, undecided
+	}
+	messages := func() (ids []string, sent int) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, update := range s.updates {
+			if !slices.Contains(ids, update.messageID) {
+				ids = append(ids, update.messageID)
+			}
+		}
+		return ids, len(s.updates)
+	}
+	for name, send := range map[string]func() error{
+		"deletion": func() error { return f.Delete(t.Context(), id, cascade) },
+		"release":  func() error { return f.Release(t.Context(), id, "stack", "ada@host") },
+		"approval": func() error {
+			_, err := f.WakeFallen(t.Context(), activities.Change{ID: cascade.Owner}, []resource.ID{id})
+			return err
+		},
+		"abort": func() error {
+			_, err := f.Abort(t.Context(), cascade)
+			return err
+		},
+		"apply": func() error { return f.Apply(t.Context(), resource.Desired{ID: id, Name: "d1"}, "ada@host") },
+	} {
+		refuse(2)
+		if err := send(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if ids, sent := messages(); len(ids) != 1 || ids[0] == "" || sent != 3 {
+			t.Errorf("%s: %d sendings of %v, want 3 of one message", name, sent, ids)
+		}
+	}
+	refuse(1000)
+	bounded, cancel := context.WithTimeout(t.Context(), 250*time.Millisecond)
+	defer cancel()
+	if err := f.Delete(bounded, id, cascade); refusalKind(err) != workflows.RefusedNotDecided {
+		t.Errorf("the time of the caller ended, and the error is %v", err)
+	}
+}
+
 func TestAbort(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

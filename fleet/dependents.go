@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -156,12 +157,9 @@ func newTallies(ids []resource.ID) *tallies {
 
 // read returns what a list shows of a workflow.
 func (f *Fleet) read(all *tallies, info *workflowpb.WorkflowExecutionInfo) (activities.Managed, bool) {
-	managed, err := f.managedOf(info)
-	switch {
-	case err != nil:
-		all.unknown = err
-	case managed.ID.IsZero():
-		all.unknown = fmt.Errorf("read memo of %s: it names no resource", info.GetExecution().GetWorkflowId())
+	managed := f.managedOf(info)
+	if managed.ID.IsZero() {
+		all.unknown = cmp.Or(managed.Unreadable, fmt.Errorf("read memo of %s: it names no resource", info.GetExecution().GetWorkflowId()))
 	}
 	return managed, !managed.ID.IsZero()
 }

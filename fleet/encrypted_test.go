@@ -2,50 +2,79 @@ package fleet
 
 import (
 	"bytes"
-	"errors"
+	"maps"
 	"strings"
 	"testing"
 
+	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/resource"
 	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/sdk/converter"
 )
 
-// TestUnreadableDependents checks that a worker without the key of a memo does not take its
-// resource for one that is not there: an owner would be deleted with what is in it.
+// TestUnreadableDependents checks that a worker without the key of a memo takes its resource
+// for a protected one: an owner would be deleted with what is in it.
 //
 //guard:what-is-encrypted-stays-whole
 func TestUnreadableDependents(t *testing.T) {
 	t.Parallel()
-	keyed, err := payload.New(payload.Options{WriteKey: "a", Keys: []payload.Key{{ID: "a", Secret: bytes.Repeat([]byte{1}, payload.KeySize)}}})
-	if err != nil {
-		t.Fatal(err)
+	key := func(fill byte) *payload.Converters {
+		keyed, err := payload.New(payload.Options{WriteKey: "a", Keys: []payload.Key{{ID: "a", Secret: bytes.Repeat([]byte{fill}, payload.KeySize)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return keyed
 	}
 	s := newServer(t)
-	s.add(run{id: database(1), needs: []string{clusterText}, policy: resource.PolicyProtect})
+	s.add(run{id: database(1), needs: []string{clusterText}, policy: resource.PolicyManage})
+	id := parse(t, database(1))
+	clear := map[string]*commonpb.Payload{}
 	for _, info := range s.listed {
-		fields := map[string]*commonpb.Payload{}
-		for name, clear := range info.GetMemo().GetFields() {
-			sealed, err := keyed.Codec.Encode([]*commonpb.Payload{clear})
-			if err != nil {
-				t.Fatal(err)
-			}
-			fields[name] = sealed[0]
-		}
-		info.Memo.Fields = fields
+		maps.Copy(clear, info.GetMemo().GetFields())
 	}
-	with := New(direct{server: s}, Options{Converters: keyed})
-	if found, err := with.Dependents(t.Context(), parse(t, clusterText)); err != nil || len(found.Listed) != 1 {
+	// seal encrypts the memo for a workflow.
+	seal := func(workflowID string) {
+		for _, info := range s.listed {
+			for name, value := range clear {
+				sealed, err := payload.At(payload.Place{WorkflowID: workflowID}, key(1).Data).ToPayload(converter.NewRawValue(value))
+				if err != nil {
+					t.Fatal(err)
+				}
+				info.Memo.Fields[name] = sealed
+			}
+		}
+	}
+	seal(id.WorkflowID())
+	with := New(direct{server: s}, Options{Converters: key(1)})
+	if found, err := with.Dependents(t.Context(), parse(t, clusterText)); err != nil || len(found.Listed) != 1 || found.Listed[0].Policy != resource.PolicyManage {
 		t.Errorf("with the key: %+v, %v", found, err)
 	}
-	without := New(direct{server: s}, Options{})
-	_, listErr := without.Dependents(t.Context(), parse(t, clusterText))
-	_, withinErr := without.within(t.Context(), parse(t, clusterText))
-	_, _, managedErr := without.Managed(t.Context(), parse(t, database(1)))
-	for name, err := range map[string]error{"Dependents": listErr, "within": withinErr, "Managed": managedErr} {
-		missing, ok := errors.AsType[*payload.MissingKeyError](err)
-		if !ok || missing.KeyID != "a" || !strings.Contains(err.Error(), parse(t, database(1)).WorkflowID()) {
-			t.Errorf("%s without the key: want an error with the key and the workflow, got %v", name, err)
+	for name, converters := range map[string]*payload.Converters{"no key": nil, "another key of the same ID": key(2)} {
+		without := New(direct{server: s}, Options{Converters: converters})
+		found, err := without.Dependents(t.Context(), parse(t, clusterText))
+		if err != nil || len(found.Listed) != 1 || found.Blocking != 1 || !isProtected(found.Listed[0], id) {
+			t.Errorf("%s: dependents are %+v, %v", name, found, err)
+		}
+		if within, err := without.within(t.Context(), parse(t, clusterText)); err != nil || len(within) != 1 || !within[0].Equal(id) {
+			t.Errorf("%s: within are %v, %v", name, within, err)
+		}
+		if managed, known, err := without.Managed(t.Context(), id); err != nil || !known || !isProtected(managed, id) {
+			t.Errorf("%s: the resource is %+v, %t, %v", name, managed, known, err)
+		}
+		if _, _, err := without.ReadMemory(t.Context(), id); !payload.IsUnreadable(err) {
+			t.Errorf("%s: the memory is read: %v", name, err)
 		}
 	}
+	seal("/another")
+	if managed, known, err := with.Managed(t.Context(), id); err != nil || !known || !isProtected(managed, id) {
+		t.Errorf("the memo of another workflow: the resource is %+v, %t, %v", managed, known, err)
+	}
+}
+
+// isProtected reports whether a workflow counts as that of a protected resource, with the
+// reason.
+func isProtected(managed activities.Managed, id resource.ID) bool {
+	return managed.ID.Equal(id) && managed.Policy == resource.PolicyProtect && payload.IsUnreadable(managed.Unreadable) &&
+		strings.Contains(managed.Unreadable.Error(), id.WorkflowID())
 }

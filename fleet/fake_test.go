@@ -49,11 +49,16 @@ type server struct {
 	updateErr error
 	// refusals are the types of the errors with which workflows refuse an update.
 	refusals map[string]string
+	// undecided is how many of the next updates a worker has not decided about.
+	undecided int
 	// deletes are how many updates of workflows are refused because their DELETE runs.
 	deletes map[string]int
 
 	// pollers are the identities of the workers that poll the task queue.
 	pollers []string
+
+	// started are the starts of workflows that were accepted.
+	started []*workflowservice.StartWorkflowExecutionRequest
 
 	queries   []string
 	pages     int
@@ -80,9 +85,9 @@ type signal struct {
 
 // update is a received update; start is the workflow that the request starts, if any.
 type update struct {
-	workflowID, name, start, taskQueue string
-	priority                           int32
-	args                               []*commonpb.Payload
+	workflowID, name, start, taskQueue, messageID string
+	priority                                      int32
+	args                                          []*commonpb.Payload
 }
 
 func newServer(t *testing.T) *server {
@@ -326,7 +331,7 @@ func (s *server) update(in *workflowservice.UpdateWorkflowExecutionRequest, got 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	got.workflowID, got.name = in.GetWorkflowExecution().GetWorkflowId(), in.GetRequest().GetInput().GetName()
-	got.args = in.GetRequest().GetInput().GetArgs().GetPayloads()
+	got.args, got.messageID = in.GetRequest().GetInput().GetArgs().GetPayloads(), in.GetRequest().GetMeta().GetUpdateId()
 	s.updates = append(s.updates, got)
 	if s.updateErr != nil {
 		return nil, s.updateErr
@@ -337,6 +342,10 @@ func (s *server) update(in *workflowservice.UpdateWorkflowExecutionRequest, got 
 	}
 	if got.start == "" && s.running[got.workflowID] == nil {
 		return nil, serviceerror.NewNotFound("no workflow " + got.workflowID)
+	}
+	if s.undecided > 0 {
+		s.undecided--
+		return refusedUpdate(in, workflows.RefusedNotDecided), nil
 	}
 	if s.deletes[got.workflowID] > 0 {
 		s.deletes[got.workflowID]--

@@ -103,6 +103,7 @@ func New(temporal Temporal, options Options) *Fleet {
 		options.Now = time.Now
 	}
 	f := &Fleet{temporal: temporal, options: options, lists: newPace(options.ListsPerSecond)}
+	f.freezes.reads.request = f.readFreezes
 	f.budgets.turn = make(chan struct{}, 1)
 	f.wakes = batching.Batcher[activities.Change, woken]{Delay: options.Collect, MaxCalls: maxBatch, Slot: f.awaitList, Run: f.wakeAll}
 	f.awaited = batching.Batcher[resource.ID, bool]{Delay: options.Collect, MaxCalls: maxBatch, Slot: f.awaitList, Run: f.awaitedOf}
@@ -125,10 +126,7 @@ func (f *Fleet) Managed(ctx context.Context, id resource.ID) (activities.Managed
 	if info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
 		return activities.Managed{}, false, nil
 	}
-	managed, err := f.managedOf(info)
-	if err != nil {
-		return activities.Managed{}, false, err
-	}
+	managed := f.managedOf(info)
 	managed.ID, managed.Sleeping = id, sleeps(described)
 	f.addSummary(&managed, info)
 	return managed, true, nil
@@ -142,7 +140,7 @@ func (f *Fleet) addSummary(managed *activities.Managed, info *workflowpb.Workflo
 	var summary workflows.Summary
 	var since time.Time
 	attributes := info.GetSearchAttributes().GetIndexedFields()
-	f.decode(info.GetMemo().GetFields()[workflows.MemoSummary], &summary)
+	_ = f.readMemo(info, workflows.MemoSummary, &summary) // "" without one
 	readAttribute(attributes[searchattr.ReconcileSince], &since)
 	managed.Generation, managed.Since, managed.Message = summary.Generation, since, summary.Condition.Message
 	// All other reasons of Armature are states that a deletion waits for; the rest are codes of

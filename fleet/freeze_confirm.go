@@ -2,22 +2,19 @@ package fleet
 
 import (
 	"context"
-	"time"
 
 	"github.com/armature-io/armature/workflows"
 )
 
 // ConfirmFreeze reads the freezes now and returns those that this worker honours in every
-// write that has not passed its check yet.
+// write from then on: a write whose check is older looks at the list again (KnownFreeze).
 func (f *Fleet) ConfirmFreeze(ctx context.Context) (workflows.ConfirmFreezeResult, error) {
-	f.freezes.mu.Lock()
-	defer f.freezes.mu.Unlock()
-	list, err := f.readFreezes(ctx)
+	list, err := f.freezes.reads.after(ctx)
 	if err != nil {
 		return workflows.ConfirmFreezeResult{}, err
 	}
-	now := time.Now()
-	f.freezes.list, f.freezes.received, f.freezes.attempted = list, now, now
+	f.freezes.mu.Lock()
+	defer f.freezes.mu.Unlock()
 	result := workflows.ConfirmFreezeResult{Frozen: list}
 	if start := f.freezes.start; start != nil {
 		result.Frozen = append([]workflows.Freeze{*start}, list...)

@@ -8,10 +8,8 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/workflows"
-	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/temporal"
 )
 
 const (
@@ -24,6 +22,12 @@ const (
 // StartFrozen makes this worker write nothing until the freeze is in force in Temporal,
 // where KeepFrozen sets it. The freeze needs a Start.
 func (f *Fleet) StartFrozen(freeze workflows.Freeze) {
+	sealed, err := freeze.Seal(f.options.Converters.Sealer(f.options.Namespace))
+	if err != nil {
+		freeze.By, freeze.Reason = "", "" // a freeze needs no author
+		sealed = freeze
+	}
+	freeze = sealed
 	f.freezes.mu.Lock()
 	defer f.freezes.mu.Unlock()
 	f.freezes.start = &freeze
@@ -45,8 +49,13 @@ func (f *Fleet) KeepFrozen(ctx context.Context, failed func(error)) (known bool,
 		known, err = f.keepFrozen(attempt, *start)
 		cancel()
 		if err == nil {
+			// A read that began earlier may not know the freeze.
+			_, readErr := f.freezes.reads.after(ctx)
 			f.freezes.mu.Lock()
-			f.freezes.start, f.freezes.attempted, f.freezes.received = nil, time.Time{}, time.Time{}
+			f.freezes.start = nil
+			if readErr != nil {
+				f.freezes.attempted, f.freezes.received = time.Time{}, time.Time{}
+			}
 			f.freezes.mu.Unlock()
 			return known, nil
 		}
@@ -70,10 +79,11 @@ func (f *Fleet) keepFrozen(ctx context.Context, freeze workflows.Freeze) (known 
 		return false, err
 	case slices.Contains(last.Starts, freeze.Start):
 		return true, nil
-	case last.running:
+	case last.Running():
 		err = f.updateFreezes(ctx, freeze)
 	default:
-		err = f.startFreezes(ctx, last.HoldFreezeInput, freeze)
+		in, _ := last.Add(freeze)
+		_, err = f.startFreezes(ctx, workflows.FreezeStartOptions(in, f.options.TaskQueue), in)
 	}
 	if err != nil {
 		return false, err
@@ -87,23 +97,17 @@ func (f *Fleet) keepFrozen(ctx context.Context, freeze workflows.Freeze) (known 
 	return false, nil
 }
 
-// startFreezes starts the workflow with the freeze in its memo, so that it is in force
-// at once. Another run that starts meanwhile is no error.
-func (f *Fleet) startFreezes(ctx context.Context, last workflows.HoldFreezeInput, freeze workflows.Freeze) error {
-	in, _ := last.Add(freeze)
-	_, err := f.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-		ID: workflows.FreezeWorkflowID, TaskQueue: f.options.TaskQueue, StaticSummary: "freezes in force",
-		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL, WorkflowExecutionErrorWhenAlreadyStarted: true,
-		Priority: temporal.Priority{PriorityKey: workflows.PriorityBrake},
-		Memo:     in.Memo(),
-	}, workflows.HoldFreezeWorkflow, in)
+// startFreezes starts the workflow that keeps freezes, and reports false if the server
+// refuses that: another run is open, or completed meanwhile.
+func (f *Fleet) startFreezes(ctx context.Context, options client.StartWorkflowOptions, in workflows.HoldFreezeInput) (bool, error) {
+	_, err := f.temporal.ExecuteWorkflow(ctx, options, workflows.HoldFreezeWorkflow, in)
 	if _, started := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err); started {
-		return nil
+		return false, nil
 	}
 	if err != nil {
-		return fmt.Errorf("start the workflow of freezes: %w", err)
+		return false, fmt.Errorf("start the workflow of freezes: %w", err)
 	}
-	return nil
+	return true, nil
 }
 
 // updateFreezes sends the freeze to the running workflow.

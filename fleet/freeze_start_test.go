@@ -18,9 +18,14 @@ func (s *server) StartWorkflowExecution(_ context.Context, in *workflowservice.S
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id := in.GetWorkflowId()
-	if info := s.running[id]; info.GetStatus() == running {
+	info := s.running[id]
+	switch {
+	case info.GetStatus() == running:
 		return nil, serviceerror.NewWorkflowExecutionAlreadyStarted("it runs", "", "")
+	case info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED && in.GetWorkflowIdReusePolicy() == enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY:
+		return nil, serviceerror.NewWorkflowExecutionAlreadyStarted("it completed", "", "")
 	}
+	s.started = append(s.started, in)
 	s.running[id] = &workflowpb.WorkflowExecutionInfo{Status: running, Memo: in.GetMemo()}
 	return &workflowservice.StartWorkflowExecutionResponse{RunId: "r", Started: true}, nil
 }

@@ -17,15 +17,8 @@ func (s *server) freeze(status enumspb.WorkflowExecutionStatus, frozen ...workfl
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running[workflows.FreezeWorkflowID] = &workflowpb.WorkflowExecutionInfo{
-		Status: status, Memo: &commonpb.Memo{Fields: map[string]*commonpb.Payload{workflows.MemoFrozen: encode(s.t, frozen)}},
+		Status: status, TaskQueue: "first", Memo: &commonpb.Memo{Fields: map[string]*commonpb.Payload{workflows.MemoFrozen: encode(s.t, frozen)}},
 	}
-}
-
-// corruptFreezes makes the freezes in the memo unreadable for this worker.
-func (s *server) corruptFreezes() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.running[workflows.FreezeWorkflowID].Memo.Fields[workflows.MemoFrozen] = encode(s.t, "of a later version")
 }
 
 // failFreezes sets the error of the freeze workflow; nil for none.
@@ -139,24 +132,5 @@ func TestFrozenDuringOutage(t *testing.T) {
 	s.failFreezes(nil)
 	if _, frozen, err := f.Frozen(t.Context(), nil); !frozen || err != nil {
 		t.Errorf("frozen %t, %v after the outage", frozen, err)
-	}
-}
-
-// TestFrozenUnreadable checks that an unreadable memo does not end a freeze.
-func TestFrozenUnreadable(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	s.freeze(running, workflows.Freeze{})
-	f := s.dial()
-	if _, frozen, err := f.Frozen(t.Context(), nil); !frozen || err != nil {
-		t.Fatalf("frozen %t, %v", frozen, err)
-	}
-	s.corruptFreezes()
-	f.ageFreezes(50 * time.Second)
-	if _, frozen, err := f.Frozen(t.Context(), nil); !frozen || err != nil {
-		t.Errorf("frozen %t, %v with an unreadable memo; want the last state", frozen, err)
-	}
-	if _, frozen, err := s.dial().Frozen(t.Context(), nil); frozen || err == nil {
-		t.Error("no error from a new worker that cannot read the memo")
 	}
 }

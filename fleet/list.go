@@ -1,12 +1,14 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/internal/searchattr"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
@@ -63,18 +65,18 @@ func keysIn(info *workflowpb.WorkflowExecutionInfo, attribute string) []string {
 	return keys
 }
 
-// managedOf returns what memo and search attributes contain. A memo with an unknown key is
-// an error: without it a protected or nested resource would be overlooked.
-func (f *Fleet) managedOf(info *workflowpb.WorkflowExecutionInfo) (activities.Managed, error) {
-	for _, memo := range info.GetMemo().GetFields() {
-		if err := f.options.Converters.CheckReadable(memo); err != nil {
-			return activities.Managed{}, fmt.Errorf("read memo of %s: %w", info.GetExecution().GetWorkflowId(), err)
+// managedOf returns what memo and search attributes contain. A workflow with a memo that
+// cannot be decrypted counts as the protected resource of its workflow ID: otherwise a
+// protected or nested resource would be overlooked.
+func (f *Fleet) managedOf(info *workflowpb.WorkflowExecutionInfo) activities.Managed {
+	var id, policy, phase, reason string
+	attributes := info.GetSearchAttributes().GetIndexedFields()
+	var unreadable error
+	for _, err := range []error{f.readMemo(info, workflows.MemoID, &id), f.readMemo(info, workflows.MemoPolicy, &policy)} {
+		if payload.IsUnreadable(err) {
+			unreadable = cmp.Or(unreadable, err)
 		}
 	}
-	var id, policy, phase, reason string
-	memo, attributes := info.GetMemo().GetFields(), info.GetSearchAttributes().GetIndexedFields()
-	f.decode(memo[workflows.MemoID], &id)
-	f.decode(memo[workflows.MemoPolicy], &policy)
 	readAttribute(attributes[searchattr.ReconcilePhase], &phase)
 	readAttribute(attributes[searchattr.ReconcileReason], &reason)
 	managed := activities.Managed{
@@ -92,14 +94,25 @@ func (f *Fleet) managedOf(info *workflowpb.WorkflowExecutionInfo) (activities.Ma
 	}
 	// A run of another tool may have a memo that does not parse: it has no ID then.
 	managed.ID, _ = resource.ParseID(id)
-	return managed, nil
+	if unreadable != nil {
+		managed.ID, _ = resource.ParseWorkflowID(info.GetExecution().GetWorkflowId())
+		managed.Policy = resource.PolicyProtect
+		managed.Unreadable = fmt.Errorf("read memo of %s: %w", info.GetExecution().GetWorkflowId(), unreadable)
+	}
+	return managed
 }
 
-// decode reads a payload of the type of into; it ignores any other payload.
-func (f *Fleet) decode(p *commonpb.Payload, into any) {
-	if p != nil {
-		_ = f.options.Converters.Data.FromPayload(p, into)
+// readMemo reads a field of a memo. It leaves into as it is where there is none, and refuses
+// one that was copied from another workflow.
+func (f *Fleet) readMemo(info *workflowpb.WorkflowExecutionInfo, field string, into any) error {
+	p := info.GetMemo().GetFields()[field]
+	if p == nil {
+		return nil
 	}
+	if err := f.options.Converters.AtRun(f.options.Namespace, info).FromPayload(p, into); err != nil {
+		return fmt.Errorf("decode the memo %s: %w", field, err)
+	}
+	return nil
 }
 
 // readAttribute reads a search attribute of the type of into; it ignores any other one. Search

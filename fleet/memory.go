@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -16,8 +17,8 @@ const memoryTimeout = 10 * time.Second
 // ReadMemory queries the state of a resource that its running workflow keeps, and reports
 // false when none runs: the state of a workflow that ended is out of date.
 func (f *Fleet) ReadMemory(ctx context.Context, id resource.ID) (activities.WorkflowMemory, bool, error) {
-	_, known, err := f.Managed(ctx, id)
-	if err != nil || !known {
+	managed, known, err := f.Managed(ctx, id)
+	if err = cmp.Or(err, managed.Unreadable); err != nil || !known {
 		return activities.WorkflowMemory{}, false, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, memoryTimeout)

@@ -107,7 +107,7 @@ func (f *Fleet) addTo(t *Tally, info *workflowpb.WorkflowExecutionInfo, label st
 	attributes := info.GetSearchAttributes().GetIndexedFields()
 	readAttribute(attributes[searchattr.ReconcilePhase], &phase)
 	readAttribute(attributes[searchattr.ReconcileReason], &reason)
-	f.decode(info.GetMemo().GetFields()[workflows.MemoSummary], &summary)
+	_ = f.readMemo(info, workflows.MemoSummary, &summary)
 	group := Group{Phase: workflows.Phase(phase), Reason: resource.Reason(reason)}
 	if label != "" {
 		group.Label = f.labelOf(info, label)

@@ -14,11 +14,8 @@ import (
 type cursor struct {
 	// path starts with the step "body".
 	path resource.Path
-	// secret: a text here is secret by its name; under: so is the "value" of an
-	// object below.
-	secret, under bool
-	// rights: it is below a property that lists permissions.
-	rights bool
+	// place: what the names on the way say about secrets.
+	place resource.Place
 	// tags: it is below tags, at any depth.
 	tags bool
 	// public is the property (tags, name, location) with a public value, so that
@@ -29,12 +26,8 @@ type cursor struct {
 // field returns the cursor of a property of an object at p.
 func (p cursor) field(object *node, name string) cursor {
 	next := cursor{
-		path: append(p.path, resource.Step{Name: name}),
-		secret: !p.rights && resource.SecretProperty(name, resource.Surroundings{
-			Under: p.under, Label: label(object), Parent: p.path.LastName(), Has: object.has,
-		}),
-		rights: p.rights || resource.RightsName(name),
-		under:  p.under || resource.SecretName(name),
+		path:   append(p.path, resource.Step{Name: name}),
+		place:  p.place.Member(name, label(object), object.has),
 		public: p.public,
 		tags:   p.tags || strings.EqualFold(name, "tags"),
 	}
@@ -184,24 +177,29 @@ func (b *bodyReader) object(n *node, at cursor) map[string]any {
 	return object
 }
 
-// checkLiteral refuses a literal secret. Tags are public, a reference to a vault is
-// no secret, and a text that only looks like a credential may be a script: these
-// paths become part of Desired.Plain, because observed values are masked by the
-// same rules.
+// checkLiteral refuses a literal secret: by the name of its property, or by its form. A tag
+// with such a name and a reference to a vault are shown: they become part of Desired.Plain,
+// because observed values are masked by the same rules.
 func (b *bodyReader) checkLiteral(n *node, at cursor) {
 	isText := n.kind == kindText
 	switch {
-	case n.text == "":
-	case isText && at.secret && (at.tags || resource.VaultReference(n.text)),
-		isText && !at.secret && resource.ContainsCredential(n.text):
-		b.plain(at)
-	case at.secret && !at.tags:
-		b.refuseLiteral(n, at)
+	case n.text == "" || b.public(at):
+	case isText && at.tags && resource.ContainsCredential(n.text):
+		b.report(n.position, at, "has the form of a credential, and %s are public; remove it, or write {$plain: VALUE} if it is none", at.public)
+	case isText && resource.ContainsCredential(n.text):
+		b.report(n.position, at, "has the form of a credential; write {$secret: env:NAME} or {$secret: file:NAME}, or {$plain: VALUE} if it is none")
+	case at.place.Secret() && (at.tags || isText && resource.VaultReference(n.text)):
+		if isText {
+			b.plain(at)
+		}
+	case at.place.Secret():
+		b.report(n.position, at, "is a literal secret; write {$secret: env:NAME} or {$secret: file:NAME}, or {$plain: VALUE} if it is none")
 	}
 }
 
-func (b *bodyReader) refuseLiteral(n *node, at cursor) {
-	b.report(n.position, at, "is a literal secret; write {$secret: env:NAME} or {$secret: file:NAME}, or {$plain: VALUE} if it is none")
+// public reports whether a fact of the type says that the value is none, whatever its name.
+func (b *bodyReader) public(at cursor) bool {
+	return b.loader.options.facts(b.draft.desired.ID.Type()).isPublic(at.path[1:])
 }
 
 func (b *bodyReader) plain(at cursor) {

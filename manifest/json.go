@@ -50,7 +50,7 @@ var errTooDeep = fmt.Errorf("values are nested deeper than %d levels; flatten it
 // jsonErrorText returns the text of a decoder error with its remedy.
 func jsonErrorText(err error) string {
 	switch {
-	case errors.Is(err, errTooDeep):
+	case errors.Is(err, errTooDeep), errors.Is(err, errTooMany):
 		return err.Error()
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return "unexpected end of file; close brackets and quotes, or get the complete file"
@@ -122,8 +122,12 @@ func (t *jsonTree) node(path resource.Path, depth int) (*node, error) {
 		}
 		return nil, err
 	}
-	if depth > maxDepth {
+	t.loader.values++
+	switch {
+	case depth > maxDepth:
 		return nil, errTooDeep
+	case t.loader.values > maxValues:
+		return nil, errTooMany
 	}
 	leaf := &node{position: at}
 	switch value := token.(type) {

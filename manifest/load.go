@@ -154,6 +154,8 @@ type loader struct {
 	byName map[string][]*draft
 	// typeChecks are by type@version.
 	typeChecks map[string]typeCheck
+	// values counts the values of all files.
+	values int
 	// keepForeign keeps documents that are no manifests.
 	keepForeign bool
 	// locating is the chain of owners being located, for cycles.
@@ -219,7 +221,11 @@ func (l *loader) documents(paths []string) []document {
 		if !ok {
 			continue
 		}
-		for _, root := range l.decode(file, data) {
+		roots := l.decode(file, data)
+		if l.values > maxValues {
+			return nil
+		}
+		for _, root := range roots {
 			if rendered := r.document(document{file: file, root: root}); rendered != nil {
 				documents = append(documents, document{file: file, root: rendered})
 			}

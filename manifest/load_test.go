@@ -161,11 +161,11 @@ func TestLoad(t *testing.T) {
 				})},
 		},
 		"Plain": {
-			reason: "tags, references, vault references and texts that only look like a credential are plain; so are empty values and permissions",
-			yaml:   account + "body: {tags: {apiKey: x, n: y}, key: {$ref: " + group + "}, secret: '@Microsoft.KeyVault(x)', script: 'pwd=$PWD1', password: '', permissions: {keys: [get]}, partitionKey: p}\n",
-			want: []resource.Desired{acc(`{"key":"`+group+`","partitionKey":"p","password":"","permissions":{"keys":["get"]},"script":"pwd=$PWD1","secret":"@Microsoft.KeyVault(x)","tags":{"apiKey":"x","n":"y"}}`,
+			reason: "tags, references, vault references and what $plain states are plain; so are empty values, permissions and variables",
+			yaml:   account + "body: {tags: {apiKey: x, n: y}, key: {$ref: " + group + "}, secret: '@Microsoft.KeyVault(x)', script: 'pwd=$PWD1', sample: {$plain: 'pwd=abcd'}, password: '', permissions: {keys: [get]}, partitionKey: p}\n",
+			want: []resource.Desired{acc(`{"key":"`+group+`","partitionKey":"p","password":"","permissions":{"keys":["get"]},"sample":"pwd=abcd","script":"pwd=$PWD1","secret":"@Microsoft.KeyVault(x)","tags":{"apiKey":"x","n":"y"}}`,
 				func(d *resource.Desired) {
-					d.Plain = []string{"tags.apiKey", "key", "secret", "script"}
+					d.Plain = []string{"tags.apiKey", "key", "secret", "sample"}
 					d.References = []resource.Reference{{ID: mustID(group), APIVersion: resource.ResourceGroupAPIVersion}}
 				})},
 		},

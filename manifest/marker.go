@@ -120,7 +120,7 @@ func (b *bodyReader) reference(n *node, at cursor) any {
 	path := n.get("path")
 	if path == nil {
 		b.note(reference)
-		if at.secret {
+		if at.place.Secret() {
 			b.plain(at)
 		}
 		return reference.ID.String()

@@ -22,11 +22,16 @@ const (
 	kindNull    kind = "nothing"
 )
 
-// Bounds of a document, so that a small file cannot expand to a large tree.
+// Bounds of a document, so that a small file cannot expand to a large tree, and of all files
+// of a load together: a value takes about 300 bytes.
 const (
-	maxNodes = 200_000
-	maxDepth = 100
+	maxNodes  = 200_000
+	maxDepth  = 100
+	maxValues = 1_000_000
 )
+
+// errTooMany refuses files with more than maxValues values.
+var errTooMany = fmt.Errorf("the files contain more than %d values up to here; name fewer files in one command", maxValues)
 
 // position is a place in a file. Line and column count from 1; column counts characters
 // and is 0 if it is unknown. file is "" for the file of the manifest, else the one of a

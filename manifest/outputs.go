@@ -28,7 +28,7 @@ func (l *loader) readOutputs(d *draft) {
 		return
 	}
 	for _, f := range outputs.fields {
-		if message := outputIssue(f); message != "" {
+		if message := outputIssue(f, l.options.facts(d.desired.ID.Type())); message != "" {
 			l.at(d, f.position, "outputs."+f.name, "%s", message)
 			continue
 		}
@@ -40,7 +40,7 @@ func (l *loader) readOutputs(d *draft) {
 }
 
 // outputIssue returns what is wrong with an output, "" for nothing.
-func outputIssue(f field) string {
+func outputIssue(f field, facts Facts) string {
 	switch {
 	case !outputName.MatchString(f.name):
 		return "the name of an output has letters, digits and _, so that it can be a variable"
@@ -52,7 +52,7 @@ func outputIssue(f field) string {
 		return fmt.Sprintf("%v; write it like a.b, list[name=x].c or tags['a.b/c']", err)
 	}
 	for _, step := range path {
-		if resource.SecretName(step.Name) {
+		if resource.SecretName(step.Name) && !facts.isPublic(path) {
 			return f.value.text + " is a secret by its name, which is no output: outputs are shown; the worker masks it"
 		}
 	}

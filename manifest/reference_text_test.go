@@ -36,14 +36,14 @@ The body is what a PUT sends, as ARM documents it. These mappings are replaced:
 | ` + "`{$secret: env:NAME}`" + ` | the worker's environment variable, read for the PUT only; the [allow-list](credentials.md#secrets-of-the-worker) of the resource's credential restricts the names |
 | ` + "`{$secret: file:NAME}`" + ` | a file in the folder of that allow-list (` + "`secrets.dir`" + `) |
 | ` + "`{$secret: 'keyvault:https://VAULT.vault.azure.net/secrets/NAME'}`" + ` | a secret of a key vault, read with the resource's credential; append ` + "`/VERSION`" + ` to pin a version |
-| ` + "`{$plain: VALUE}`" + ` | the value, a text or a list of texts, where the property has the name of a secret and holds none |
+| ` + "`{$plain: VALUE}`" + ` | the value, a text or a list of texts, where the name of the property or the form of the text is that of a secret and it is none |
 | ` + "`{$text: 'https://${ref.api.properties.host}/x'}`" + ` | a text with expressions in ` + "`${}`" + `: [values that the resource ` + "`api`" + ` shows](environments.md#texts), and parameters |
 | ` + "`{$guid: [{$ref: vnet1}, reader]}`" + ` | the GUID that follows from these texts, always the same: for the names of role assignments |
 | ` + "`{$param: sku}`" + ` | the value of a [parameter](environments.md) |
 
 The last three are also allowed in all other fields, ` + "`$text`" + ` there without ` + "`ref`" + `.
 
-A secret never appears in a history, a log or a response, and is refused under tags, names and locations, which are public. A literal text under a property with the name of a secret (password, key, token …) is refused, unless ` + "`$plain`" + ` states that it is none: its value is then shown in plans, histories and messages. The ` + "`key`" + ` of a filter, a label selector or a pair and the ` + "`keys`" + ` of an index need no ` + "`$plain`" + `.
+A secret never appears in a history, a log or a response, and is refused under tags, names and locations, which are public. A literal text that [is a secret](credentials.md#what-is-a-secret) by the name of its property (password, key, token, everything in protectedSettings …) or by its form (a connection string, a JWT, the address of a hook …) is refused, unless ` + "`$plain`" + ` states that it is none: its value is then shown in plans, histories and messages. The ` + "`key`" + ` of a filter, a label selector or a pair and the ` + "`keys`" + ` of an index need no ` + "`$plain`" + `.
 
 Numbers keep every digit. Dates, ` + "`yes`, `no`, `on` and `off`" + ` are texts. Anchors, aliases and merge keys work. ` + "`id`, `name` and `type`" + ` at the top of a body must agree with the manifest and are not sent.
 
@@ -182,6 +182,6 @@ func referenceCases() map[string]referenceCase {
 // referenceBounds returns the section about the limits of files.
 func referenceBounds(t *testing.T) string {
 	t.Helper()
-	return fmt.Sprintf("\n## Limits\n\n| of | at most |\n|---|---|\n| a file | %d MiB |\n| a body | %d KiB as JSON |\n| values in a document, with aliases expanded | %d |\n| nesting | %d levels |\n",
-		maxFileBytes>>20, resource.MaxBodyBytes>>10, maxNodes, maxDepth)
+	return fmt.Sprintf("\n## Limits\n\n| of | at most |\n|---|---|\n| a file | %d MiB |\n| a body | %d KiB as JSON |\n| values in a document, with aliases expanded | %d |\n| values in all files of a command | %d |\n| nesting | %d levels |\n",
+		maxFileBytes>>20, resource.MaxBodyBytes>>10, maxNodes, maxValues, maxDepth)
 }

@@ -19,7 +19,7 @@ func (b *bodyReader) text(n *node, at cursor) any {
 		return nil
 	}
 	switch {
-	case at.secret && !at.tags:
+	case at.place.Secret() && !at.tags:
 		b.report(n.position, at, "$text is no secret, but the property has the name of one; write {$plain: {$text: ...}} if it is none")
 		return nil
 	case resource.ContainsCredential(text.text):

@@ -37,7 +37,7 @@ const (
 
 // Rules returns all rules of issues, of this package and of types.
 func Rules() []types.Rule {
-	own := []types.Rule{InvalidManifest, UnknownType, UnknownVersion, TypeNotWritable, WrongScope, InvalidName, UnknownMarker, OpenName, UnknownAction, OwnedValue, ReleaseValue, InvalidAddress}
+	own := []types.Rule{InvalidManifest, UnknownType, UnknownVersion, TypeNotWritable, WrongScope, InvalidName, UnknownMarker, OpenName, UnknownAction, OwnedValue, ReleaseValue, InvalidAddress, LiteralSecret}
 	return append(own, types.Rules()...)
 }
 
@@ -79,6 +79,7 @@ func (l *loader) validate(d *draft) {
 	if body := d.root.get("body"); body != nil && body.kind == kindObject && markerOf(body) == "" {
 		v.checkBody(shape, body)
 		v.checkAddresses(body)
+		v.checkSecrets(shape, body, nil)
 	}
 }
 

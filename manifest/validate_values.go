@@ -21,6 +21,13 @@ type Facts struct {
 	// DeletingMember returns the member of a body for which ARM deletes resources that no
 	// manifest names, "" if there is none; nil if the type has no such members.
 	DeletingMember func(body map[string]any) string
+	// Public are the paths of values that are no secrets although their names say so.
+	Public []string
+}
+
+// isPublic reports whether a path is in Public.
+func (f Facts) isPublic(path resource.Path) bool {
+	return slices.ContainsFunc(f.Public, func(public string) bool { return strings.EqualFold(public, path.String()) })
 }
 
 // facts returns the facts about a type.

@@ -40,6 +40,9 @@ func (l *loader) readYAML(file string, data []byte) []*node {
 		if root == nil && document.Content[0].Kind == yaml.ScalarNode {
 			root = &node{kind: kindText, position: start(document.Content[0])}
 		}
+		if l.values > maxValues {
+			return nil
+		}
 		if root != nil && root.kind != kindNull && !l.dropForeign(file, root, before, "") && tree.budget > 0 {
 			documents = append(documents, root)
 		}
@@ -88,11 +91,15 @@ func (t *yamlTree) report(at *yaml.Node, path resource.Path, format string, args
 // node returns nil after an issue that makes the rest unusable.
 func (t *yamlTree) node(from *yaml.Node, path resource.Path, depth int) *node {
 	t.budget--
+	t.loader.values++
 	switch {
 	case t.budget == 0:
 		return t.report(from, path, "the document contains more than %d values after expanding its aliases; split it, or use fewer aliases", maxNodes)
 	case t.budget < 0:
 		return nil
+	case t.loader.values > maxValues:
+		t.budget = 0
+		return t.report(from, path[:min(3, len(path))], "%s", errTooMany)
 	case depth > maxDepth:
 		t.budget = 0
 		return t.report(from, path[:min(3, len(path))], "values are nested deeper than %d levels, or an alias contains itself; flatten it, or remove the alias", maxDepth)

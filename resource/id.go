@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"net/url"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -25,6 +26,7 @@ const (
 const (
 	maxWorkflowIDBytes    = 200
 	workflowIDPrefixBytes = 150
+	workflowIDSumBytes    = 16
 )
 
 // ID is a well-formed ARM resource ID, for example
@@ -195,7 +197,26 @@ func (id ID) WorkflowID() string {
 		return key
 	}
 	sum := sha256.Sum256([]byte(key))
-	return key[:workflowIDPrefixBytes] + "~" + hex.EncodeToString(sum[:16])
+	return key[:workflowIDPrefixBytes] + "~" + hex.EncodeToString(sum[:workflowIDSumBytes])
+}
+
+// ParseWorkflowID returns the resource of a workflow, in lower case. It returns an error for
+// the ID of any other workflow, and for a long one, which has only the beginning of the
+// resource ID.
+func ParseWorkflowID(workflowID string) (ID, error) {
+	text, err := url.PathUnescape(workflowID)
+	if err != nil {
+		return ID{}, fmt.Errorf("parse the workflow ID %q: %w", workflowID, err)
+	}
+	id, err := ParseID(text)
+	isCut := len(workflowID) == workflowIDPrefixBytes+1+2*workflowIDSumBytes && workflowID[workflowIDPrefixBytes] == '~'
+	if err == nil && (isCut || id.WorkflowID() != workflowID) {
+		err = fmt.Errorf("parse the workflow ID %q: it is not the ID of a resource", workflowID)
+	}
+	if err != nil {
+		return ID{}, err
+	}
+	return id, nil
 }
 
 // WorkflowIDPrefix returns the text with which the workflow IDs of all resources below

@@ -44,6 +44,10 @@ func TestWorkflowID(t *testing.T) {
 			if got != tc.want {
 				t.Errorf("%s:\ngot  %s\nwant %s", tc.reason, got, tc.want)
 			}
+			back, err := ParseWorkflowID(got)
+			if isCut := strings.Contains(got, "~"); isCut != (err != nil) || !isCut && !back.Equal(id) {
+				t.Errorf("%s: the resource of %s is %s, %v", tc.reason, got, back, err)
+			}
 			if len(got) > maxWorkflowIDBytes {
 				t.Errorf("the workflow ID has %d bytes", len(got))
 			}

@@ -19,16 +19,25 @@ const MaskWithoutKey = MaskPrefix + "no mask-key"
 var secretWords = []string{
 	"password", "passwd", "pwd", "passphrase", "secret", "secrets", "key", "keys", "token",
 	"connectionstring", "sas", "customdata", "userdata", "credential", "credentials",
-	"privatekey", "accesskey", "sharedkey",
+	"privatekey", "accesskey", "sharedkey", protectedSettings, "protectedparameters", "protectedparameter",
 }
+
+const protectedSettings = "protectedsettings"
 
 // publicKeys are words before "key" that make it a name, not a secret.
 var publicKeys = map[string]bool{
 	"public": true, "partition": true, "row": true, "shard": true, "sort": true, "foreign": true, "group": true,
 }
 
-// SecretName reports whether the last word of a property name marks its string
-// value as a secret.
+// ProtectedName reports whether a property contains settings of which Azure shows none to
+// readers, so that all texts in it are secrets: protectedSettings of extensions.
+func ProtectedName(name string) bool {
+	before, last := lastWords(name)
+	return strings.EqualFold(last, protectedSettings) || joined(before, last, protectedSettings)
+}
+
+// SecretName reports whether the last words of a property name mark its string
+// value as a secret, or those in it: adminPassword, protectedParameters.
 func SecretName(name string) bool {
 	before, last := lastWords(name)
 	if strings.EqualFold(last, "key") || strings.EqualFold(last, "keys") {

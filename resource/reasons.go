@@ -33,6 +33,8 @@ const (
 	ReasonContested                 Reason = "Contested"
 	ReasonThrottled                 Reason = "Throttled"
 	ReasonArmUnreachable            Reason = "ArmUnreachable"
+	ReasonTemporalSlow              Reason = "TemporalSlow"
+	ReasonTemporalUnavailable       Reason = "TemporalUnavailable"
 	ReasonContainsUnmanaged         Reason = "ContainsUnmanaged"
 	ReasonContainsProtected         Reason = "ContainsProtected"
 	ReasonContainsData              Reason = "ContainsData"
@@ -103,6 +105,8 @@ func Reasons() []ReasonInfo {
 		{ReasonContested, RetryVerySlow, "you and the other writer", "Another writer keeps changing a value that Armature restored."},
 		{ReasonThrottled, RetrySlow, "", "A request budget of the subscription or provider is exhausted."},
 		{ReasonArmUnreachable, RetrySlow, "", "Azure does not respond, or responds with 5xx repeatedly."},
+		{ReasonTemporalSlow, RetryFast, "", "Temporal did not answer in time whether the write may be sent; nothing was sent."},
+		{ReasonTemporalUnavailable, RetryFast, "", "Temporal could not be asked whether the write may be sent; nothing was sent."},
 		{ReasonContainsUnmanaged, RetrySlow, "you", "The DELETE would also delete resources that Armature does not manage."},
 		{ReasonContainsProtected, RetryVerySlow, "the owner of the manifest that keeps it", "A cascade would also delete a resource whose policy forbids it."},
 		{ReasonContainsData, RetryVerySlow, "you", "The DELETE would also delete data that ARM does not list."},

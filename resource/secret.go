@@ -1,39 +1,6 @@
 package resource
 
-import (
-	"regexp"
-	"strings"
-)
-
-// credentialForms match texts that contain a credential, whatever the name of their
-// property: connection strings, shared access signatures, private keys.
-var credentialForms = regexp.MustCompile(
-	`(?i)\b(?:(?:account|sharedaccess|shared|access|primary|secondary)key|password|pwd|sharedaccesssignature)\s*=\s*([^;&\s"']{4,})` +
-		`|(?i:[?&;]sig=)([^;&\s"']{4,})` +
-		`|-----BEGIN [A-Z ]*PRIVATE KEY-----([\s\S]*?)(?:-----END|$)`)
-
-// ContainsCredential reports whether a text has the form of a connection string, a
-// shared access signature or a private key.
-func ContainsCredential(text string) bool {
-	// Every form contains one of the two; most texts contain neither.
-	return (strings.Contains(text, "=") || strings.Contains(text, "-----BEGIN")) && credentialForms.MatchString(text)
-}
-
-// ReplaceCredentials replaces the credentials in a text that ContainsCredential
-// finds, and keeps the text around them.
-func ReplaceCredentials(text, by string) string {
-	var b strings.Builder
-	end := 0
-	for _, match := range credentialForms.FindAllStringSubmatchIndex(text, -1) {
-		for group := 2; group < len(match); group += 2 {
-			if match[group] >= 0 {
-				b.WriteString(text[end:match[group]] + by)
-				end = match[group+1]
-			}
-		}
-	}
-	return b.String() + text[end:]
-}
+import "strings"
 
 // SecretProperty reports whether the string value of a property is a secret: its
 // name is secret (plainProperties are the exceptions), or it is the "value" of an object below such a name or with such

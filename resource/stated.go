@@ -17,7 +17,7 @@ func (d Desired) WithSecrets() Desired {
 		return d
 	}
 	walk := &stated{desired: &d}
-	walk.object(body, bodyCursor{})
+	walk.object(body, Place{})
 	return d
 }
 
@@ -35,14 +35,7 @@ type stated struct {
 	path Path
 }
 
-// bodyCursor is what the path of a value implies.
-type bodyCursor struct {
-	// secret: a text here is secret by its name; under and rights: so is the name of an
-	// enclosing property, or it lists rights.
-	secret, under, rights bool
-}
-
-func (s *stated) value(value any, at bodyCursor) {
+func (s *stated) value(value any, at Place) {
 	switch value := value.(type) {
 	case map[string]any:
 		s.object(value, at)
@@ -58,7 +51,7 @@ func (s *stated) value(value any, at bodyCursor) {
 			s.below(step, item, at)
 		}
 	case string:
-		if value == "" || !at.secret && !ContainsCredential(value) {
+		if value == "" || !at.Secret() && !ContainsCredential(value) {
 			return
 		}
 		if text := s.path.String(); expressible(s.path) == text {
@@ -68,13 +61,13 @@ func (s *stated) value(value any, at bodyCursor) {
 }
 
 // below walks a value one step further.
-func (s *stated) below(step Step, value any, at bodyCursor) {
+func (s *stated) below(step Step, value any, at Place) {
 	s.path = append(s.path, step)
 	s.value(value, at)
 	s.path = s.path[:len(s.path)-1]
 }
 
-func (s *stated) object(object map[string]any, at bodyCursor) {
+func (s *stated) object(object map[string]any, at Place) {
 	if marker, found := object[SecretMarker]; found {
 		s.secret(marker)
 		return
@@ -86,19 +79,12 @@ func (s *stated) object(object map[string]any, at bodyCursor) {
 		s.value(text, at)
 		return
 	}
-	around := Surroundings{Under: at.under, Label: LabelOf(object), Parent: s.path.LastName(), Has: func(member string) bool {
-		_, found := Step{Name: member}.Get(object)
-		return found
-	}}
+	label, has := LabelOf(object), HasMember(object)
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		value := object[name]
 		switch value.(type) {
 		case map[string]any, []any, string:
-			s.below(Step{Name: name}, value, bodyCursor{
-				secret: !at.rights && SecretProperty(name, around),
-				under:  at.under || SecretName(name),
-				rights: at.rights || RightsName(name),
-			})
+			s.below(Step{Name: name}, value, at.Member(name, label, has))
 		}
 	}
 }

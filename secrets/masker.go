@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/resource"
@@ -13,12 +14,22 @@ import (
 // Masker replaces secret values by masks.
 type Masker struct {
 	key []byte // empty for masks without a hash
+	// public returns the paths of values of a type that are no secrets whatever their names.
+	public func(resourceType string) []string
 }
 
 // NewMasker returns a masker. The key is secret, random, at least 16 bytes long
 // and the same on all workers; it comes from the worker's config. Without a key all masks
 // are resource.MaskWithoutKey.
-func NewMasker(key []byte) *Masker { return &Masker{key: append([]byte(nil), key...)} }
+func NewMasker(key []byte) *Masker {
+	return &Masker{key: slices.Clone(key), public: func(string) []string { return nil }}
+}
+
+// WithPublic returns a masker that shows the values of a type at some paths, whatever their
+// names and their form.
+func (m *Masker) WithPublic(paths func(resourceType string) []string) *Masker {
+	return &Masker{key: m.key, public: paths}
+}
 
 // Value returns the mask of a value; an empty value and a mask are returned unchanged.
 func (m *Masker) Value(value string) string {
@@ -51,7 +62,7 @@ func isMask(value string) bool {
 // (resource.SecretProperty), under tags too, for all texts that look like a connection
 // string, a signature or a private key (resource.ContainsCredential), and for all texts
 // that the type publishes as secrets (types.Marks), unless they are resource IDs.
-// References to vaults are no secrets and stay.
+// References to vaults, and values at public paths (WithPublic), are no secrets and stay.
 //
 // plain are the paths of Desired.Plain, nil for a resource that is only read: at such
 // a path a tag, and a text that only looks like a credential, stays; a property with
@@ -59,16 +70,18 @@ func isMask(value string) bool {
 func (m *Masker) Mask(resourceType string, observed map[string]any, plain []string) map[string]any {
 	secret := func(text string, at position) bool {
 		switch {
-		case resource.VaultReference(text):
+		case at.public, resource.VaultReference(text):
 			return false
 		case at.published && !isResourceID(text):
 			return true
-		case !at.secret:
+		case !at.place.Secret():
 			return resource.ContainsCredential(text) && !at.matched
 		}
 		return !at.matched || !at.underTags && !isResourceID(text)
 	}
-	return m.apply(observed, secret, position{rest: resource.ParsePaths(plain), publishedRest: types.MarksOf(resourceType).Sensitive})
+	return m.apply(observed, secret, position{
+		rest: resource.ParsePaths(plain), publicRest: resource.ParsePaths(m.public(resourceType)), publishedRest: types.MarksOf(resourceType).Sensitive,
+	})
 }
 
 // MaskPaths returns observed with masks for all texts at and below the paths,

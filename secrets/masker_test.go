@@ -65,12 +65,14 @@ func TestMask(t *testing.T) {
 		"TagDotted":      {reason: "a tag with dots is addressed by its quoted name", observed: `{"tags":{"a.b/key":"abc"}}`, plain: []string{"tags['a.b/key']"}, want: `{"tags":{"a.b/key":"abc"}}`},
 		"PlainID":        {reason: "a reference that was resolved to a resource ID", observed: `{"key":"/subscriptions/s/resourceGroups/g"}`, plain: []string{"key"}, want: `{"key":"/subscriptions/s/resourceGroups/g"}`},
 		"PlainNoID":      {reason: "a secret in place of a reference", observed: `{"key":"abc"}`, plain: []string{"key"}, want: `{"key":"M(abc)"}`},
-		"PlainForm":      {reason: "a text that only looks like a credential, stated in plain", observed: `{"l":[{"name":"a","script":"x password=$PASS"},{"name":"b","script":"x password=$PASS"}]}`, plain: []string{"l[name=a].script"}, want: `{"l":[{"name":"a","script":"x password=$PASS"},{"name":"b","script":"M(x password=$PASS)"}]}`},
+		"PlainForm":      {reason: "a text that only looks like a credential, stated in plain", observed: `{"l":[{"name":"a","script":"x password=hunter22"},{"name":"b","script":"x password=hunter22"}]}`, plain: []string{"l[name=a].script"}, want: `{"l":[{"name":"a","script":"x password=hunter22"},{"name":"b","script":"M(x password=hunter22)"}]}`},
 		"Published":      {reason: "the type publishes the value as a secret", kind: "microsoft.eventgrid/EventSubscriptions", observed: `{"properties":{"destination":{"endpointType":"WebHook","properties":{"endpointUrl":"https://x?code=1"}}}}`, want: `{"properties":{"destination":{"endpointType":"WebHook","properties":{"endpointUrl":"M(https://x?code=1)"}}}}`},
 		"PublishedIn":    {reason: "every text in an object that the type publishes as a secret, also in lists", kind: "Microsoft.Datadog/monitors", observed: `{"properties":{"userInfo":{"emailAddress":"a@b","names":["c",1]}}}`, want: `{"properties":{"userInfo":{"emailAddress":"M(a@b)","names":["M(c)",1]}}}`},
 		"PublishedItem":  {reason: "a secret in the items of a list", kind: "Microsoft.ContainerInstance/containerGroups", observed: `{"properties":{"containers":[{"name":"a","properties":{"environmentVariables":[{"name":"X","secureValue":"s","value":"v"}]}}]}}`, want: `{"properties":{"containers":[{"name":"a","properties":{"environmentVariables":[{"name":"X","secureValue":"M(s)","value":"v"}]}}]}}`},
 		"PublishedID":    {reason: "a resource ID is not a secret", kind: "Microsoft.ContainerInstance/containerGroups", observed: `{"properties":{"diagnostics":{"logAnalytics":{"workspaceResourceId":"/subscriptions/s/resourceGroups/g"}}}}`, want: `{"properties":{"diagnostics":{"logAnalytics":{"workspaceResourceId":"/subscriptions/s/resourceGroups/g"}}}}`},
 		"PublishedOther": {reason: "another type does not publish it", kind: "Microsoft.Storage/storageAccounts", observed: `{"properties":{"userInfo":{"emailAddress":"a@b"},"primaryKey":"k"}}`, want: `{"properties":{"userInfo":{"emailAddress":"a@b"},"primaryKey":"M(k)"}}`},
+		"Protected":      {reason: "everything in protected settings", observed: `{"protectedSettings":{"commandToExecute":"abc","n":{"a":["b"]}},"settings":{"commandToExecute":"abc"}}`, want: `{"protectedSettings":{"commandToExecute":"M(abc)","n":{"a":["M(b)"]}},"settings":{"commandToExecute":"abc"}}`},
+		"Forms":          {reason: "a token and an address of a hook under harmless names", observed: `{"a":"eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln","b":"https://hooks.chat.example/services/T1/B1/x8Kq2Lw9Zr4Tv6Yn1Bm3Hj5G"}`, want: `{"a":"M(eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln)","b":"M(https://hooks.chat.example/services/T1/B1/x8Kq2Lw9Zr4Tv6Yn1Bm3Hj5G)"}`},
 		"PlainAbove":     {reason: "a plain path elsewhere has no effect", observed: `{"a":{"key":"abc"}}`, plain: []string{"a.keyName", "key"}, want: `{"a":{"key":"M(abc)"}}`},
 	}
 	m := NewMasker([]byte("0123456789abcdef"))
@@ -88,6 +90,26 @@ func TestMask(t *testing.T) {
 				t.Errorf("\n%s\nthe observed body changed:\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+// TestMaskPublic checks that values at public paths of a type stay, and no others.
+func TestMaskPublic(t *testing.T) {
+	m := NewMasker([]byte("0123456789abcdef")).WithPublic(func(resourceType string) []string {
+		if resourceType == "Contoso.Things/domains" {
+			return []string{"properties.proof.validationToken"}
+		}
+		return nil
+	})
+	const observed = `{"properties":{"proof":{"validationToken":"_abc","accessToken":"x"},"validationToken":"y"}}`
+	want := map[string]string{
+		"Contoso.Things/domains": `{"properties":{"proof":{"validationToken":"_abc","accessToken":"M(x)"},"validationToken":"M(y)"}}`,
+		"Contoso.Things/others":  `{"properties":{"proof":{"validationToken":"M(_abc)","accessToken":"M(x)"},"validationToken":"M(y)"}}`,
+	}
+	for kind, masked := range want {
+		if diff := cmp.Diff(decode(t, m, masked), m.Mask(kind, decode(t, m, observed), nil)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", kind, diff)
+		}
 	}
 }
 

@@ -11,20 +11,17 @@ import (
 
 // position is the state of the walk at a value: what its path implies.
 type position struct {
-	// name is the property that contains this value, or the list that it is an item of.
-	name string
-	// secret: the name of this property is secret.
-	secret bool
-	// underSecret: the name of an enclosing property is secret.
-	underSecret bool
-	// underRights: an enclosing property lists rights.
-	underRights bool
+	// place: what the names on the way say.
+	place resource.Place
 	// underTags: an enclosing property is tags.
 	underTags bool
 	// matched: a pattern matches here or above.
 	matched bool
 	// rest are the remaining steps of the patterns that may match below.
 	rest []resource.Path
+	// public: a public path leads here; publicRest are the remaining steps of such paths.
+	public     bool
+	publicRest []resource.Path
 	// published: the value is published as a secret, or one around it is.
 	published bool
 	// publishedRest are the remaining steps of the published secrets.
@@ -81,18 +78,12 @@ func (w *walk) list(list []any, at position) ([]any, bool) {
 
 func (w *walk) object(object map[string]any, at position) (map[string]any, bool) {
 	masked, changed := object, false
-	around := resource.Surroundings{Under: at.underSecret, Label: resource.LabelOf(object), Parent: at.name, Has: func(member string) bool {
-		_, found := resource.Step{Name: member}.Get(object)
-		return found
-	}}
+	label, has := resource.LabelOf(object), resource.HasMember(object)
 	for name, value := range object {
 		next := at.follow(resource.Step{Name: name}, func(step resource.Step) bool {
 			return !step.Any && !step.IsIndex && step.Key == "" && strings.EqualFold(step.Name, name)
 		})
-		next.secret = !at.underRights && resource.SecretProperty(name, around)
-		next.name = name
-		next.underRights = at.underRights || resource.RightsName(name)
-		next.underSecret = at.underSecret || resource.SecretName(name)
+		next.place = at.place.Member(name, label, has)
 		next.underTags = at.underTags || strings.EqualFold(name, "tags")
 		hidden, found := w.value(value, next)
 		if !found {
@@ -110,6 +101,7 @@ func (w *walk) object(object map[string]any, at position) (map[string]any, bool)
 func (p position) follow(step resource.Step, matches func(resource.Step) bool) position {
 	rest, matched := resource.Advance(p.rest, matches)
 	p.rest, p.matched = rest, p.matched || matched
+	p.publicRest, p.public = resource.Advance(p.publicRest, matches)
 	p.publishedRest = p.publishedRest.Below(step)
 	p.published = p.published || p.publishedRest.Ends()
 	return p

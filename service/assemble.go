@@ -12,6 +12,7 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/activities/writing"
+	"github.com/armature-io/armature/caller"
 	"github.com/armature-io/armature/config"
 	"github.com/armature-io/armature/extensions/rules"
 	"github.com/armature-io/armature/fleet"
@@ -43,10 +44,14 @@ type process struct {
 	activities *activities.Activities
 	plugins    []worker.Plugin
 	authorizer *authorizer // nil where nothing is decided or verified
+	callers    caller.Group
+	lifts      *lifts
 	health     *health
 	state      *stateMetrics
 	rules      *rules.Set // nil without rules
 	journal    *audit.Journal
+	// freezeInterval is the longest time between two readings of the freezes.
+	freezeInterval time.Duration
 }
 
 // assemble builds everything, top to bottom, and reports all problems together.
@@ -128,7 +133,8 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	metrics.observeRules(ruleState)
 	health := newHealth(log, connection.HostPort, temporal, azure, clock)
 	health.rules = ruleState
-	senders.data = converters.Data
+	authors := converters.Sealer(connection.Namespace)
+	senders.data, senders.authors = converters.Data, authors
 	resources := fleet.New(temporal, fleet.Options{Namespace: connection.Namespace, TaskQueue: settings.TaskQueue, ListsPerSecond: settings.Worker.ListsPerSecond, Now: clock.Now, Converters: converters})
 	if settings.StartFrozen != "" {
 		resources.StartFrozen(startFreeze(settings.StartFrozen))
@@ -144,7 +150,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 			Secrets:  secrets.New(secretOptions(settings, azure.client, temporalFiles)),
 			Masker:   maskKey.masker(),
 			Fleet:    resources, Waker: resources, Turns: resources, Freezer: resources, Budgets: resources, Memory: resources, Attempts: resources,
-			Signatures: signatures, Audit: journal, Log: log,
+			Signatures: signatures, Audit: journal, Authors: authors, Log: log,
 		}, activities.Options{
 			Encryption:       converters.Status(),
 			WarnOfSignatures: settings.Signing.Mode == config.SigningWarn,
@@ -152,13 +158,19 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 			PutBudget: settings.PutBudget, DisappearanceBudget: settings.DisappearanceBudget,
 			OverdueAfter: overdueAfter(settings), OverdueExempt: strings.FieldsFunc(settings.OverdueExempt, isComma),
 			KeepUnregistered: !settings.Azure.RegisterProviders, ReadOnly: settings.ReadOnly, Clock: clock,
-			Records: records,
-			Exports: exports,
+			Records: records, StartFrozen: string(settings.StartFrozen),
+			Exports: exports, Senders: func() []activities.Finding {
+				return senders.findings(options.Authorize != nil, converters.Status().WriteKey != "")
+			},
+			WorkflowSlots: settings.Worker.WorkflowSlots,
 		}),
-		plugins:    options.WorkerPlugins,
-		authorizer: newAuthorizer(options.Authorize, senders, log, auditMessages(journal, log)),
-		health:     health,
-		journal:    journal,
+		plugins:        options.WorkerPlugins,
+		authorizer:     newAuthorizer(options.Authorize, senders, log, auditMessages(journal, log)),
+		callers:        senders.callers,
+		lifts:          &lifts{verifier: signatures, warn: settings.Signing.Mode == config.SigningWarn, log: log},
+		freezeInterval: options.FreezeInterval,
+		health:         health,
+		journal:        journal,
 	}, nil
 }
 

@@ -10,8 +10,6 @@ import (
 	"github.com/armature-io/armature/caller"
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/workflows"
-	commonpb "go.temporal.io/api/common/v1"
-	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -21,24 +19,31 @@ const (
 	// RefusedNotAuthorized is the type of the error with which a worker refuses a message
 	// that Options.Authorize does not allow.
 	RefusedNotAuthorized = "NotAuthorized"
-	// maxAuthorizeTime bounds one decision. A workflow task ends after 10 s, and may contain
-	// several messages.
-	maxAuthorizeTime = 2 * time.Second
+	// maxHooks bounds the concurrent calls of the hook. One that does not end with its context
+	// counts until it returns.
+	maxHooks = 64
+	// askIssuerAgain is the time between two tries to verify a token whose issuer is out of
+	// reach.
+	askIssuerAgain = time.Second
 	// maxRefusalLength bounds the reason of a refusal in a message, in characters.
 	maxRefusalLength = 500
 )
 
-// authorizer asks about each message before its workflow gets it.
+// authorizer decides about each message before its workflow gets it.
 //
 // The check is in the validation of updates: the SDK runs it when a message arrives and
 // never in a replay, and a refused message leaves no event. So a decision may use a clock
-// or the network, and a policy that changes breaks no history. A worker that ends before
-// its workflow task is recorded leaves the message to another, which asks again.
+// or the network, and a policy that changes breaks no history. Workflow code must not wait
+// for either: the validation verifies tokens with the keys in memory, and everything else is
+// decided in the background of this process, while the message is refused and its sender
+// sends it again. A repetition that reaches another worker is decided there.
 type authorizer struct {
 	interceptor.WorkerInterceptorBase
-	allow   func(context.Context, Action) error // nil allows what has no token that is refused
-	senders senders
-	log     *slog.Logger
+	allow     func(context.Context, Action) error // nil allows what has no token that is refused
+	senders   senders
+	decisions decisions
+	hooks     chan struct{} // has an element for each call of allow that runs
+	log       *slog.Logger
 	// decided receives every decision; err is nil for an allowed action.
 	decided func(action Action, err error)
 }
@@ -49,7 +54,7 @@ func newAuthorizer(allow func(context.Context, Action) error, senders senders, l
 	if allow == nil && !senders.isOn() {
 		return nil
 	}
-	return &authorizer{allow: allow, senders: senders, log: log, decided: decided}
+	return &authorizer{allow: allow, senders: senders, hooks: make(chan struct{}, maxHooks), log: log, decided: decided}
 }
 
 // InterceptWorkflow returns the link of one run.
@@ -84,7 +89,15 @@ func (a *authorizing) ValidateUpdate(ctx workflow.Context, in *interceptor.Updat
 	if !decides {
 		return nil
 	}
-	err := a.decide(ctx, &action)
+	if freeze, ok := first[workflows.Freeze](in.Args); ok {
+		action.read(a.senders.opened(freeze))
+	}
+	err := a.decide(action, workflows.SentMessage{
+		Namespace: action.Namespace, WorkflowID: action.WorkflowID, MessageID: action.UpdateID, Name: in.Name, Content: in.Args[0],
+	})
+	if errors.Is(err, errNotDecided) {
+		return temporal.NewApplicationError(fmt.Sprintf("%s of %s is not decided yet; try again", action.Verb, action.Subject()), workflows.RefusedNotDecided)
+	}
 	if err == nil {
 		return nil
 	}
@@ -92,31 +105,59 @@ func (a *authorizing) ValidateUpdate(ctx workflow.Context, in *interceptor.Updat
 	return temporal.NewApplicationErrorWithOptions(message, RefusedNotAuthorized, temporal.ApplicationErrorOptions{NonRetryable: true})
 }
 
-// decide returns nil for an action that is allowed.
-func (a *authorizer) decide(ctx workflow.Context, action *Action) error {
+// decide returns nil for an action that is allowed, and errNotDecided while that is not
+// known. It waits for quickDecision at most.
+func (a *authorizer) decide(action Action, message workflows.SentMessage) error {
 	if a.allow != nil && action.Verb != VerbUnfreeze && action.ID.WorkflowID() != action.WorkflowID {
 		err := fmt.Errorf("the memo of workflow %s names another resource", action.WorkflowID)
-		a.record(*action, err)
+		a.record(action, err)
 		return err
 	}
-	var err error
-	outsideDetector(ctx, func() {
-		err = a.ask(action)
-		a.record(*action, err)
+	sealed, err := message.Sealed()
+	var token string
+	if err == nil {
+		token, err = a.senders.tokenOf(action.Header, sealed)
+	}
+	if err == nil {
+		action.Caller, err = a.senders.verify(endedContext(), token)
+	}
+	if err != nil && !isUnknown(err) || err == nil && !a.needsTime(action) {
+		a.record(action, err)
+		return err
+	}
+	return a.decisions.take(newMessageKey(sealed, token, action), func(ctx context.Context) error {
+		action := action
+		sender, err := a.ask(ctx, action, token)
+		if sender != nil { // else the hook took too long, and the sender may be known all the same
+			action.Caller = sender
+		}
+		a.record(action, err)
+		return err
 	})
-	return err
 }
 
-// ask asks within maxAuthorizeTime. No decision of a hook is a refusal.
-func (a *authorizer) ask(action *Action) error {
-	ctx, cancel := context.WithTimeout(context.Background(), maxAuthorizeTime)
-	defer cancel()
+// needsTime reports whether the decision about an action of a known sender waits for the
+// hook, or for the line with the sender in the audit trail.
+func (a *authorizer) needsTime(action Action) bool {
+	return a.allow != nil || a.decided != nil && action.Caller != nil
+}
+
+// endedContext returns a context that lets nothing wait.
+func endedContext() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+// ask returns the verified sender of an action, nil for none, and why the action is not
+// allowed. It ends with ctx: no decision of a hook is a refusal.
+func (a *authorizer) ask(ctx context.Context, action Action, token string) (*caller.Caller, error) {
 	type outcome struct {
 		sender *caller.Caller
 		err    error
 	}
 	answer := make(chan outcome, 1)
-	go func(action Action) {
+	go func() {
 		var o outcome
 		defer func() {
 			if value := recover(); value != nil {
@@ -124,11 +165,11 @@ func (a *authorizer) ask(action *Action) error {
 			}
 			answer <- o
 		}()
-		o.sender, o.err = a.senders.identify(ctx, action.Header, action.WorkflowID, action.UpdateID)
-		if action.Caller = o.sender; o.err == nil && a.allow != nil {
-			o.err = a.allow(ctx, action)
+		if o.sender, o.err = a.verify(ctx, token); o.err == nil && a.allow != nil {
+			action.Caller = o.sender
+			o.err = a.askHook(ctx, action)
 		}
-	}(*action)
+	}()
 	o := outcome{err: errNoDecision}
 	select {
 	case o = <-answer:
@@ -137,21 +178,47 @@ func (a *authorizer) ask(action *Action) error {
 		}
 	case <-ctx.Done():
 	}
-	action.Caller = o.sender
 	if a.allow != nil || !isUnknown(o.err) {
-		return o.err
+		return o.sender, o.err
 	}
 	a.log.Warn("the sender of a message is not verified", "verb", action.Verb, "resource", action.Subject(), "error", o.err)
-	return nil
+	return o.sender, nil
+}
+
+// verify returns the sender that a token names. The hook needs it, so an issuer out of reach
+// is asked again until little is left of the time of ctx.
+func (a *authorizer) verify(ctx context.Context, token string) (*caller.Caller, error) {
+	for {
+		sender, err := a.senders.verify(ctx, token)
+		end, _ := ctx.Deadline()
+		if a.allow == nil || !isUnknown(err) || time.Until(end) < 2*askIssuerAgain {
+			return sender, err
+		}
+		<-time.After(askIssuerAgain)
+	}
+}
+
+// askHook calls the hook, of which maxHooks run at a time.
+func (a *authorizer) askHook(ctx context.Context, action Action) error {
+	select {
+	case a.hooks <- struct{}{}:
+		defer func() { <-a.hooks }()
+		return a.allow(ctx, action)
+	case <-ctx.Done():
+		return ctx.Err() //nolint:wrapcheck // ask has the words
+	}
 }
 
 // isUnknown reports whether a token was neither accepted nor refused.
 func isUnknown(err error) bool {
 	_, unavailable := errors.AsType[*caller.UnavailableError](err)
-	return unavailable || errors.Is(err, errNoDecision)
+	return unavailable || errors.Is(err, errNoDecision) || errors.Is(err, context.Canceled)
 }
 
-var errNoDecision = fmt.Errorf("the check of the worker gave no decision within %s; try again", text.Duration(maxAuthorizeTime))
+var (
+	errNotDecided = errors.New("not decided yet")
+	errNoDecision = fmt.Errorf("the check of the worker gave no decision within %s; try again", text.Duration(maxDecisionTime))
+)
 
 // record logs a decision and passes it on.
 func (a *authorizer) record(action Action, err error) {
@@ -167,28 +234,4 @@ func (a *authorizer) record(action Action, err error) {
 	if a.decided != nil {
 		a.decided(action, err)
 	}
-}
-
-// outsideDetector calls a function that may wait longer than the second after which the
-// SDK takes workflow code for deadlocked. The SDK has this for data converters with remote
-// calls, so the function is one.
-func outsideDetector(ctx workflow.Context, run func()) {
-	patient, ok := workflow.DataConverterWithoutDeadlockDetection(calling{run: run}).(workflow.ContextAware)
-	if !ok {
-		run()
-		return
-	}
-	_, _ = patient.WithWorkflowContext(ctx).ToPayload(nil)
-}
-
-// calling is a data converter that calls a function and converts nothing.
-type calling struct {
-	converter.DataConverter
-	run func()
-}
-
-// ToPayload calls the function.
-func (c calling) ToPayload(any) (*commonpb.Payload, error) {
-	c.run()
-	return nil, nil //nolint:nilnil // nothing reads it
 }

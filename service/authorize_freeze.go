@@ -3,8 +3,10 @@ package service
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/workflows"
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/interceptor"
@@ -26,22 +28,29 @@ func (a *authorizer) noteFreeze(ctx workflow.Context, in *interceptor.UpdateInpu
 	if !ok || message == nil {
 		return
 	}
+	sent := workflows.SentMessage{MessageID: message.ID, Name: workflows.FreezeUpdate, Content: freeze}
 	freeze.Since = workflow.Now(ctx) // as the handler sets it
-	a.noteSender(ctx, map[string]workflows.Freeze{message.ID: freeze})
+	a.noteSender(ctx, []sentFreeze{{freeze, sent}})
 }
 
 // noteFirstFreeze records who started the workflow that keeps freezes with a new one.
 func (a *authorizer) noteFirstFreeze(ctx workflow.Context, in workflows.HoldFreezeInput) {
-	freezes := map[string]workflows.Freeze{}
+	var freezes []sentFreeze
 	for _, freeze := range in.Frozen {
-		freezes[workflows.FreezeMessageID(freeze)] = freeze
+		freezes = append(freezes, sentFreeze{freeze, workflows.SentMessage{MessageID: workflows.FreezeMessageID(freeze), Name: workflows.HoldFreezeWorkflow, Content: freeze}})
 	}
 	a.noteSender(ctx, freezes)
 }
 
-// noteSender verifies the sender of one of the freezes, by the IDs of their messages, and
+// sentFreeze is a freeze with the message that set it.
+type sentFreeze struct {
+	freeze  workflows.Freeze
+	message workflows.SentMessage
+}
+
+// noteSender verifies the sender of one of the freezes, by the ID of its message, and
 // records it. Nothing waits for that.
-func (a *authorizer) noteSender(ctx workflow.Context, freezes map[string]workflows.Freeze) {
+func (a *authorizer) noteSender(ctx workflow.Context, freezes []sentFreeze) {
 	token := interceptor.WorkflowHeader(ctx)[workflows.TokenHeader]
 	if !a.senders.isOn() || token == nil {
 		return
@@ -62,14 +71,19 @@ func (a *authorizer) noteSender(ctx workflow.Context, freezes map[string]workflo
 		}()
 		header := map[string]*commonpb.Payload{workflows.TokenHeader: token}
 		var sent *workflows.SenderToken
-		if sent, err = a.senders.open(header); err != nil {
+		if sent, err = a.senders.open(header, payload.Place{Namespace: action.Namespace, WorkflowID: action.WorkflowID}); err != nil {
 			return
 		}
-		freeze := freezes[sent.MessageID]
-		action.UpdateID, action.Selector, action.Reason, action.By = workflows.FreezeMessageID(freeze), freeze.Selector, freeze.Reason, freeze.By
-		if _, sentHere := freezes[sent.MessageID]; !sentHere {
+		i := slices.IndexFunc(freezes, func(f sentFreeze) bool { return f.message.MessageID == sent.MessageID })
+		if i < 0 {
 			err = errCopied
-		} else if action.Caller, err = a.senders.identify(verification, header, action.WorkflowID, sent.MessageID); err == nil {
+			return
+		}
+		freeze, message := freezes[i].freeze, freezes[i].message
+		message.Namespace, message.WorkflowID = action.Namespace, action.WorkflowID
+		action.UpdateID = workflows.FreezeMessageID(freeze)
+		action.read(a.senders.opened(freeze))
+		if action.Caller, err = a.senders.identify(verification, header, message); err == nil {
 			a.record(action, nil)
 		}
 	}()

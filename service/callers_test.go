@@ -1,9 +1,12 @@
 package service
 
 import (
+	"context"
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/armature-io/armature/config"
 	"github.com/armature-io/armature/internal/payload"
@@ -20,6 +23,16 @@ func headerOf(t *testing.T, value any) map[string]*commonpb.Payload {
 		t.Fatal(err)
 	}
 	return map[string]*commonpb.Payload{workflows.TokenHeader: encoded}
+}
+
+// sealedMessage returns a message as its sender adds it to the header.
+func sealedMessage(t *testing.T, message workflows.SentMessage) workflows.SentMessage {
+	t.Helper()
+	sealed, err := message.Sealed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sealed
 }
 
 // newTestSenders returns the senders of a configuration.
@@ -41,8 +54,16 @@ func TestIdentify(t *testing.T) {
 	t.Parallel()
 	pipelines, people, other := issuer.Start(t), issuer.Start(t), issuer.Start(t)
 	s := newTestSenders(t, pipelines.URL+"=armature", people.URL+"=app", people.URL+"=app2")
+	message := workflows.SentMessage{Namespace: "n", WorkflowID: "w", MessageID: "m", Name: workflows.PauseUpdate, Content: workflows.PauseInput{Reason: "INC-1"}}
+	copied := func(change func(*workflows.SentMessage)) map[string]*commonpb.Payload {
+		sent := message
+		change(&sent)
+		return headerOf(t, workflows.SenderToken{Token: pipelines.Token("armature", "repo:org/infra", nil), SentMessage: sealedMessage(t, sent)})
+	}
 	sealed := func(token, workflowID, messageID string) map[string]*commonpb.Payload {
-		return headerOf(t, workflows.SenderToken{Token: token, WorkflowID: workflowID, MessageID: messageID})
+		sent := message
+		sent.WorkflowID, sent.MessageID = workflowID, messageID
+		return headerOf(t, workflows.SenderToken{Token: token, SentMessage: sealedMessage(t, sent)})
 	}
 	ci := pipelines.Token("armature", "repo:org/infra", nil)
 	cases := map[string]struct {
@@ -56,6 +77,9 @@ func TestIdentify(t *testing.T) {
 		"no token":         {"not every sender has one", nil, "", ""},
 		"other message":    {"a copy of the header", sealed(ci, "w", "m2"), "", "valid for that one only"},
 		"other workflow":   {"a copy of the header", sealed(ci, "w2", "m"), "", "valid for that one only"},
+		"other namespace":  {"a copy of the header", copied(func(m *workflows.SentMessage) { m.Namespace = "test" }), "", "valid for that one only"},
+		"other name":       {"a pause is no resume", copied(func(m *workflows.SentMessage) { m.Name = workflows.ResumeUpdate }), "", "valid for that one only"},
+		"other content":    {"the ID alone says nothing about the content", copied(func(m *workflows.SentMessage) { m.Content = workflows.PauseInput{Reason: "INC-2"} }), "", "valid for that one only"},
 		"token alone":      {"nothing ties it to the message", headerOf(t, ci), "", "decrypt the token"},
 		"other issuer":     {"anyone can run one", sealed(other.Token("armature", "ann", nil), "w", "m"), "", "its issuer is"},
 		"crossed":          {"the audience of another issuer", sealed(people.Token("armature", "ann", nil), "w", "m"), "", "its audience is"},
@@ -65,7 +89,7 @@ func TestIdentify(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			sender, err := s.identify(t.Context(), c.header, "w", "m")
+			sender, err := s.identify(t.Context(), c.header, message)
 			switch {
 			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 				t.Errorf("%s: got %v, want %q", c.reason, err, c.want)
@@ -76,6 +100,16 @@ func TestIdentify(t *testing.T) {
 			}
 		})
 	}
+}
+
+// tokenOf returns the token of a message.
+func tokenOf(t *testing.T, a *authorizer, action Action, message workflows.SentMessage) string {
+	t.Helper()
+	token, err := a.senders.tokenOf(action.Header, sealedMessage(t, message))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
 }
 
 // TestSendersWithoutHook checks what happens to messages of a worker that verifies senders
@@ -99,8 +133,10 @@ func TestSendersWithoutHook(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := newAuthorizer(nil, newTestSenders(t, c.issuer.URL+"=armature"), slog.New(slog.DiscardHandler), nil)
 			action := Action{Verb: VerbPause, WorkflowID: "w", UpdateID: "m"}
-			action.Header = headerOf(t, workflows.SenderToken{Token: c.token(c.issuer), WorkflowID: "w", MessageID: "m"})
-			err := a.ask(&action)
+			message := workflows.SentMessage{WorkflowID: "w", MessageID: "m", Name: workflows.PauseUpdate, Content: workflows.PauseInput{}}
+			action.Header = headerOf(t, workflows.SenderToken{Token: c.token(c.issuer), SentMessage: sealedMessage(t, message)})
+			var err error
+			action.Caller, err = a.ask(t.Context(), action, tokenOf(t, a, action, message))
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: got %v, want %q", c.reason, err, c.want)
 			}
@@ -122,5 +158,49 @@ func TestCallersSettings(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
+	}
+}
+
+// TestCallersFindings checks what doctor reports about the keys of issuers, and about tokens
+// that clients could send in clear.
+func TestCallersFindings(t *testing.T) {
+	t.Parallel()
+	tokens := issuer.Start(t)
+	synctest.Test(t, func(t *testing.T) {
+		a, _ := newTestAuthorizer(t, nil, tokens)
+		texts := func(hook, encrypts bool) (text string) {
+			for _, found := range a.senders.findings(hook, encrypts) {
+				text += string(found.State) + " " + found.Message + "\n"
+			}
+			return text
+		}
+		check := func(text string, want ...string) {
+			t.Helper()
+			for _, part := range want {
+				if !strings.Contains(text, part) {
+					t.Errorf("got %q, want %q", text, part)
+				}
+			}
+			if lines := strings.Count(text, "\n"); lines != len(want) {
+				t.Errorf("got %q, want %d lines", text, len(want))
+			}
+		}
+		check(texts(true, true), "warn the keys of "+tokens.URL+" are not read yet: messages with its tokens are refused")
+		tokens.Down.Store(true)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go a.senders.callers[0].KeepKeys(ctx, func(error) {})
+		synctest.Wait()
+		check(texts(false, true), "are not read yet: messages with its tokens pass as unverified: read what "+tokens.URL+" publishes: 503")
+		tokens.Down.Store(false)
+		<-time.After(time.Minute)
+		check(texts(true, true), "ok the keys of "+tokens.URL+" were read at 2000-01-01")
+		tokens.Down.Store(true)
+		<-time.After(time.Hour)
+		check(texts(true, false), ", and not since: tokens of newer keys cannot be verified: read the keys of the issuer: 503",
+			"warn the worker accepts tokens and has no key to encrypt with")
+	})
+	if found := (senders{}).findings(true, false); len(found) > 0 {
+		t.Errorf("a worker without issuers reports %v", found)
 	}
 }

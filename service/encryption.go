@@ -1,12 +1,14 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/config"
@@ -38,44 +40,37 @@ func logEncryption(log *slog.Logger, status payload.Status) {
 	case len(status.Keys) == 0:
 	case status.WriteKey == "":
 		log.Warn("payloads are not encrypted: encryption.keys are for reading, and encryption.write-key is not set", "keys", status.Keys)
-	default:
+	case status.Require.IsZero():
 		log.Info("payloads are encrypted", "writeKey", status.WriteKey, "keys", status.Keys)
+	default:
+		log.Info("payloads are encrypted, and clear ones of later runs are refused", "writeKey", status.WriteKey, "keys", status.Keys, "require", status.Require)
 	}
 }
 
 // maxSampledRuns is the number of runs whose keys a worker checks before it serves.
 const maxSampledRuns = 20
 
-// checkKeys returns a permanent error if this worker lacks the keys of most of the newest
-// runs: each task that it took would fail, and wait for another worker. Single runs with a
-// key that was lost do not keep it from serving the others.
-func (p *process) checkKeys(ctx context.Context) error {
+// warnOfKeys warns if this worker lacks the keys of some of the newest runs of its task queue.
+// Their tasks fail and wait for another worker; it serves all others.
+func (p *process) warnOfKeys(ctx context.Context) {
 	page, err := p.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
 		Namespace: p.namespace, PageSize: maxSampledRuns,
-		Query: "WorkflowType = '" + workflows.ReconcileResourceWorkflow + "' AND ExecutionStatus = 'Running'",
+		Query: workflows.RunningQuery() + " AND TaskQueue = '" + strings.ReplaceAll(p.settings.TaskQueue, "'", "''") + "'",
 	})
 	if err != nil {
-		return nil //nolint:nilerr // the check is a courtesy: tasks that cannot be read fail by themselves
+		return // the check is a courtesy: tasks that cannot be read fail by themselves
 	}
-	unreadable, first := 0, error(nil)
+	var unread []string
+	var first error
 	for _, info := range page.GetExecutions() {
-		for _, memo := range info.GetMemo().GetFields() {
-			if err := p.converters.CheckReadable(memo); err != nil {
-				if unreadable++; first == nil {
-					first = err
-				}
-				break
-			}
+		if err := p.converters.CheckMemo(p.namespace, info); err != nil {
+			unread, first = append(unread, info.GetExecution().GetWorkflowId()), cmp.Or(first, err)
 		}
 	}
-	if first == nil || unreadable*2 <= len(page.GetExecutions()) {
-		if first != nil {
-			p.log.Warn("some workflows cannot be read; their tasks fail until a worker has the key", "workflows", unreadable, "of", len(page.GetExecutions()), "error", first)
-		}
-		return nil
+	if first != nil {
+		p.log.Warn("some workflows cannot be read: their tasks fail until a worker has the key (docs/encryption.md)",
+			"unreadable", len(unread), "of", len(page.GetExecutions()), "workflow", unread[0], "error", first)
 	}
-	return permanentError{fmt.Errorf("%d of the %d newest workflows of namespace %s cannot be read: %w; this worker serves nothing, and nothing was changed (docs/encryption.md)",
-		unreadable, len(page.GetExecutions()), p.namespace, first)}
 }
 
 // keyFlags are the flags with which a command beside the worker finds its keys.

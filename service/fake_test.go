@@ -16,6 +16,8 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/namespace/v1"
 	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"google.golang.org/grpc"
@@ -40,6 +42,27 @@ type fakeTemporal struct {
 	polls       []*workflowservice.PollWorkflowTaskQueueRequest
 	// version is the version that the server reports.
 	version string
+	// freezes is the last run of the workflow that keeps freezes, nil for none; started are
+	// the starts of workflows.
+	freezes *workflowpb.WorkflowExecutionInfo
+	started []*workflowservice.StartWorkflowExecutionRequest
+}
+
+func (f *fakeTemporal) DescribeWorkflowExecution(context.Context, *workflowservice.DescribeWorkflowExecutionRequest) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.freezes == nil {
+		return nil, serviceerror.NewNotFound("none")
+	}
+	return &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: f.freezes}, nil
+}
+
+func (f *fakeTemporal) StartWorkflowExecution(_ context.Context, in *workflowservice.StartWorkflowExecutionRequest) (*workflowservice.StartWorkflowExecutionResponse, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.started = append(f.started, in)
+	f.freezes = &workflowpb.WorkflowExecutionInfo{Status: enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, Memo: in.GetMemo()}
+	return &workflowservice.StartWorkflowExecutionResponse{RunId: "r", Started: true}, nil
 }
 
 func (f *fakeTemporal) GetSystemInfo(context.Context, *workflowservice.GetSystemInfoRequest) (*workflowservice.GetSystemInfoResponse, error) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/internal/searchattr"
 	"github.com/armature-io/armature/internal/serverversion"
 	"github.com/armature-io/armature/internal/tracing"
@@ -54,9 +55,17 @@ func (p *process) serve(ctx context.Context) error {
 	if p.settings.Metrics.Interval > 0 && p.listener != nil {
 		group.Go(func() { p.state.watch(background, p.fleet, p.identity, p.log) })
 	}
+	for _, verifier := range p.callers {
+		group.Go(func() {
+			verifier.KeepKeys(background, func(err error) {
+				p.log.Warn("cannot read the keys of an issuer of tokens", "issuer", verifier.Keys().Issuer, "error", err)
+			})
+		})
+	}
 	if p.settings.StartFrozen != "" {
 		group.Go(func() { p.keepFrozen(background) })
 	}
+	group.Go(func() { p.restoreFreezes(background) })
 	p.log.Info("worker starts", "namespace", p.namespace, "taskQueue", p.settings.TaskQueue,
 		"cloud", p.settings.Azure.Cloud, "credential", p.settings.Azure.Credential, "readOnly", p.settings.ReadOnly,
 		"deployment", p.version.Version.DeploymentName, "buildID", p.version.Version.BuildID)
@@ -85,9 +94,7 @@ func (p *process) work(ctx context.Context) error {
 	if err := p.prepareNamespace(ctx); err != nil {
 		return err
 	}
-	if err := p.checkKeys(ctx); err != nil {
-		return err
-	}
+	p.warnOfKeys(ctx)
 	fatal := make(chan error, 1)
 	worker.SetStickyWorkflowCacheSize(p.settings.WorkflowCache) // per process, before its first worker starts
 	options := worker.Options{
@@ -97,7 +104,7 @@ func (p *process) work(ctx context.Context) error {
 		Interceptors: []interceptor.WorkerInterceptor{
 			tracing.NewActivityInterceptor(p.traces.Tracer(), activities.TraceFacts),
 			activities.NewInterceptor(p.activities, p.converters.Data),
-			&starts{log: p.log},
+			&starts{log: p.log}, p.lifts, payload.NewInterceptor(),
 		},
 		OnFatalError: func(err error) {
 			select {

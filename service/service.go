@@ -72,13 +72,20 @@ type Options struct {
 	MayWrite arm.WriteCheck
 	// Authorize, when set, decides about every message that changes a resource or lifts a
 	// freeze, before its workflow gets it; its error refuses the message, and is the reason
-	// that the sender reads. It may use the network, and has 2 s. A message may be decided
-	// about twice, and a decision leaves nothing in the history. MayWrite decides about the
-	// requests that follow.
+	// that the sender reads. It may use the network, has 30 s, and must end with its context:
+	// 64 calls run at a time. It runs beside the workflow: a message whose decision takes
+	// longer than 200 ms is refused as not decided (workflows.RefusedNotDecided), and its
+	// sender sends it again with the same ID, content and token, as the CLI and workers do. A
+	// message may be decided about twice, by several workers too, and a decision leaves nothing
+	// in the history. MayWrite decides about the requests that follow.
 	Authorize func(ctx context.Context, action Action) error
 	// Callers, when set, verifies the tokens that CLIs send (ARMATURE_TOKEN), for
 	// Action.Caller. A message with a token that it refuses is refused.
 	Callers *caller.Verifier
+	// FreezeInterval is the longest time between two readings of the freezes, also of a
+	// worker that writes nothing; default a minute. After one of them a freeze is kept again
+	// whose workflow was terminated.
+	FreezeInterval time.Duration
 	// Now is the worker's clock; nil means time.Now.
 	Now func() time.Time
 	// Stdout and Stderr receive the help and the log; nil means the streams of the
@@ -166,4 +173,5 @@ func (o *Options) fill() {
 		o.Now = time.Now
 	}
 	o.Version = cmp.Or(o.Version, "dev")
+	o.FreezeInterval = cmp.Or(o.FreezeInterval, time.Minute)
 }

@@ -24,5 +24,7 @@ func newVerifier(settings config.Signing, namespace string) (*signing.Verifier, 
 	if len(keys) == 0 || len(problems) > 0 {
 		return nil, errors.Join(problems...)
 	}
-	return signing.NewVerifier(keys, namespace, time.Now), nil
+	verifier := signing.NewVerifier(keys, namespace, time.Now)
+	verifier.MaxSpecAge = settings.MaxAge
+	return verifier, nil
 }

@@ -10,7 +10,8 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// starts ends runs that no command and no worker of Armature starts.
+// starts ends runs that no command and no worker of Armature starts, and drops signals that
+// no workflow handles.
 //
 // A run with a state must continue another run: its spec and its deletion would come past
 // the validation of messages. A cron schedule, a retry policy and a parent give a later
@@ -44,10 +45,23 @@ func (l *startLink) ExecuteWorkflow(ctx workflow.Context, in *interceptor.Execut
 	return nil, temporal.NewCanceledError(reason)
 }
 
+// HandleSignal delivers a signal that the workflow handles. Others would stay in the memory of
+// the worker until the run ends.
+func (l *startLink) HandleSignal(ctx workflow.Context, in *interceptor.HandleSignalInput) error {
+	name := workflow.GetInfo(ctx).WorkflowType.Name
+	if ours(name) && !slices.Contains(workflows.Signals(name), in.SignalName) {
+		return nil
+	}
+	return l.Next.HandleSignal(ctx, in)
+}
+
+// ours reports whether a workflow is of Armature, not of an embedder.
+func ours(workflow string) bool { return slices.Contains(workflows.Names(), workflow) }
+
 // forgedStart returns why a run may not start, "" if it may. Workflows of embedders start
 // as they like.
 func forgedStart(info *workflow.Info, args []any) string {
-	if !slices.Contains(workflows.Names(), info.WorkflowType.Name) {
+	if !ours(info.WorkflowType.Name) {
 		return ""
 	}
 	const advice = "; apply the manifest instead"
@@ -61,6 +75,9 @@ func forgedStart(info *workflow.Info, args []any) string {
 		return "the run has a parent workflow" + advice
 	case input.State != nil && info.ContinuedExecutionRunID == "":
 		return "the run was started with a state that no message brought about" + advice
+	case (info.WorkflowType.Name == workflows.HoldFreezeWorkflow) != (info.WorkflowExecution.ID == workflows.FreezeWorkflowID):
+		// The payloads of that ID are exempt from encryption.
+		return "the run has the ID of another kind of workflow"
 	}
 	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/armature-io/armature/workflows"
 	"go.temporal.io/sdk/interceptor"
@@ -48,11 +49,46 @@ func TestForgedStart(t *testing.T) {
 			"it would replace the freezes of users", info(func(i *workflow.Info) { i.WorkflowType.Name, i.CronSchedule = workflows.HoldFreezeWorkflow, "@daily" }),
 			workflows.HoldFreezeInput{}, "cron schedule",
 		},
+		"freezes": {"their workflow has one ID", info(func(i *workflow.Info) {
+			i.WorkflowType.Name, i.WorkflowExecution.ID = workflows.HoldFreezeWorkflow, workflows.FreezeWorkflowID
+		}), workflows.HoldFreezeInput{}, ""},
+		"freezes with other ID": {"nobody would read them", info(func(i *workflow.Info) {
+			i.WorkflowType.Name, i.WorkflowExecution.ID = workflows.HoldFreezeWorkflow, "freeze"
+		}), workflows.HoldFreezeInput{}, "ID of another kind"},
+		"resource as a freeze":    {"its payloads would be exempt from encryption", info(func(i *workflow.Info) { i.WorkflowExecution.ID = workflows.FreezeWorkflowID }), empty, "ID of another kind"},
 		"workflow of an embedder": {"it starts as the embedder likes", info(func(i *workflow.Info) { i.WorkflowType.Name, i.CronSchedule = "Report", "@daily" }), nil, ""},
 	}
 	for name, c := range cases {
 		if got := forgedStart(c.info, []any{c.input}); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %s: got %q, want %q", name, c.reason, got, c.want)
+		}
+	}
+}
+
+// TestUnknownSignals checks that signals that no workflow of Armature handles do not stay in
+// the memory of the worker, and that embedders get theirs.
+func TestUnknownSignals(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]int{workflows.ReconcileResourceWorkflow: 1, workflows.SerializeSiblingsWorkflow: 0, "Report": 3} {
+		var suite testsuite.WorkflowTestSuite
+		env := suite.NewTestWorkflowEnvironment()
+		env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{&starts{log: slog.New(slog.DiscardHandler)}}})
+		waiting := 0
+		env.RegisterWorkflowWithOptions(func(ctx workflow.Context) error {
+			err := workflow.Sleep(ctx, time.Minute)
+			for _, signal := range []string{"nonsense", workflows.WakeSignal} {
+				waiting += workflow.GetSignalChannel(ctx, signal).Len()
+			}
+			return err
+		}, workflow.RegisterOptions{Name: name})
+		env.RegisterDelayedCallback(func() {
+			env.SignalWorkflow("nonsense", nil)
+			env.SignalWorkflow("nonsense", nil)
+			env.SignalWorkflow(workflows.WakeSignal, nil)
+		}, time.Second)
+		env.ExecuteWorkflow(name)
+		if err := env.GetWorkflowError(); err != nil || waiting != want {
+			t.Errorf("%s: %d signals wait (%v), want %d", name, waiting, err, want)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/internal/searchattr"
+	"github.com/armature-io/armature/internal/signing"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/project"
@@ -23,7 +24,7 @@ type messenger interface {
 // freezer sets and reads freezes.
 type freezer interface {
 	Freeze(ctx context.Context, freeze workflows.Freeze) (workflows.FreezeResult, error)
-	Unfreeze(ctx context.Context, freeze workflows.Freeze) (workflows.FreezeResult, error)
+	Unfreeze(ctx context.Context, freeze workflows.Freeze, key *signing.Signer) (workflows.FreezeResult, error)
 	ConfirmFreeze(ctx context.Context, freeze workflows.Freeze) (backend.Confirmation, error)
 	Freezes(ctx context.Context) (freezes []workflows.Freeze, interrupted bool, err error)
 }
@@ -89,7 +90,7 @@ func connectTemporal(ctx context.Context, o backend.Options) (*connection, error
 func (a *app) connection(ctx context.Context) (*connection, error) {
 	converters, err := a.payloads(ctx)
 	if err == nil && a.open == nil {
-		a.open, err = a.connect(ctx, backend.Options{Environment: a.environment, Identity: a.by, TaskQueue: a.taskQueue, WorkerTimeout: a.workerTimeout, Converters: converters, Tracer: a.trace.Tracer(), Embedded: a.embedded, Token: a.options.Token})
+		a.open, err = a.connect(ctx, backend.Options{Environment: a.environment, Identity: a.by, TaskQueue: a.taskQueue, WorkerTimeout: a.workerTimeout, Converters: converters, Tracer: a.trace.Tracer(), Embedded: a.embedded, Token: a.options.Token, Note: a.note})
 	}
 	return a.open, err
 }

@@ -37,16 +37,20 @@ func (d deletion) plan(ctx context.Context, b *connection) (plan.Plan, error) {
 func (d deletion) ask(ctx context.Context, b *connection) ([]plan.Deletable, error) {
 	run := backend.NewRunID(workflows.PlanIDPrefix)
 	var all, batch []plan.Deletable
-	queues, ended := map[string]string{}, map[string]bool{}
+	queues, unread, ended := map[string]string{}, map[string]string{}, map[string]bool{}
 	for _, i := range slices.Concat(project.DeletionOrder(d.records)...) {
 		r := d.records[i]
 		batch = append(batch, plan.Deletable{ID: r.ID, Desired: d.specs[r.ID.Key()]})
-		queues[r.ID.Key()], ended[r.ID.Key()] = r.TaskQueue, !r.Running
+		queues[r.ID.Key()], unread[r.ID.Key()], ended[r.ID.Key()] = r.TaskQueue, r.Unreadable, !r.IsManaged()
 	}
 	for len(batch) > 0 {
 		first := len(all)
 		err := backend.ForEach(ctx, len(batch), maxParallelDryRuns, func(ctx context.Context, i int) error {
 			id := batch[i].ID
+			if reason := unread[id.Key()]; reason != "" {
+				batch[i].Facts = activities.PlanDeletionResult{Managed: true, Unknown: []string{"its manifest: it is " + reason}}
+				return nil
+			}
 			in := activities.PlanDeletionInput{ID: id, Desired: batch[i].Desired, EndScope: d.consent.EndScope}
 			var err error
 			batch[i].Facts, err = b.PlanDeletion(ctx, fmt.Sprintf("%s:%d", run, first+i+1), queues[id.Key()], in)

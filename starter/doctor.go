@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,10 +72,16 @@ func (a *app) doctor(ctx context.Context, in activities.DiagnoseInput, output cl
 		return err
 	}
 	findings := b.Findings(ctx)
-	if countFailed(findings) == 0 && b.versions != nil {
+	// A workflow whose task keeps failing keeps no other check from running.
+	mayContinue := func() bool {
+		return !slices.ContainsFunc(findings, func(f activities.Finding) bool {
+			return f.State == activities.FindingError && f.Check != backend.WorkflowsCheck
+		})
+	}
+	if mayContinue() && b.versions != nil {
 		findings = append(findings, rollout.Findings(ctx, b.versions, a.taskQueue, a.now())...)
 	}
-	if countFailed(findings) == 0 {
+	if mayContinue() {
 		findings = append(findings, a.versionFindings(ctx, b)...)
 		findings = append(findings, a.workerFindings(ctx, b, in)...)
 	}
@@ -177,7 +184,7 @@ func (a *app) workerFindings(ctx context.Context, b *connection, in activities.D
 	if err == nil && len(freezes) > 0 {
 		var scopes, commands []string
 		for _, f := range freezes {
-			scopes = append(scopes, screen.FreezeScope(f)+" by "+f.By)
+			scopes = append(scopes, screen.FreezeScope(f)+screen.FreezeAuthor(f))
 			commands = append(commands, "`armature unfreeze"+cli.SelectorFlag(f.Selector)+"`")
 		}
 		finding := activities.Finding{
@@ -185,7 +192,7 @@ func (a *app) workerFindings(ctx context.Context, b *connection, in activities.D
 			Advice: "to lift what is frozen: " + strings.Join(commands, " and ") + "; after a restore compare first: `armature drift`",
 		}
 		if interrupted {
-			finding.Message += "; the workflow that keeps the freeze was terminated or failed, and the freeze is in force all the same"
+			finding.Message += "; the workflow that keeps the freeze was terminated or failed; the freeze is in force all the same, and a worker starts the workflow again within a minute"
 		}
 		findings = append(findings, finding)
 	}
@@ -228,5 +235,6 @@ func (a *app) versionFindings(ctx context.Context, b *connection) []activities.F
 			Advice: "try again; if the error persists, check the Temporal server",
 		}}
 	}
-	return append(backend.APIVersionFindings(records, a.now()), backend.StuckFinding(ctx, b, records))
+	findings := append(backend.APIVersionFindings(records, a.now()), backend.StuckFinding(ctx, b, records))
+	return append(findings, backend.UnreadableFindings(records)...)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/armature-io/armature/internal/signing"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
@@ -16,7 +17,7 @@ func (f *fakeTemporal) Freeze(_ context.Context, freeze workflows.Freeze) (resul
 	return result, err
 }
 
-func (f *fakeTemporal) Unfreeze(_ context.Context, freeze workflows.Freeze) (result workflows.FreezeResult, err error) {
+func (f *fakeTemporal) Unfreeze(_ context.Context, freeze workflows.Freeze, _ *signing.Signer) (result workflows.FreezeResult, err error) {
 	err = f.Update(context.Background(), workflows.FreezeWorkflowID, backend.Message{Name: workflows.UnfreezeUpdate, Input: freeze, Result: &result})
 	return result, err
 }
@@ -49,7 +50,7 @@ func TestFreeze(t *testing.T) {
 			reason: "a selector freezes a part, and the end of it needs the same one",
 			args:   []string{"freeze", "-l", "stack=prod"},
 			answer: workflows.FreezeResult{Changed: true, Frozen: []workflows.Freeze{{Selector: "stack=dev", By: "bob@host", Since: noon()}, {Selector: "stack=prod"}}},
-			want:   "`armature unfreeze -l stack=prod` lifts the freeze\n  also frozen: stack=dev, by bob@host since 2026-11-21 12:00:00Z",
+			want:   "`armature unfreeze -l stack=prod` lifts the freeze\n  also frozen: stack=dev, by bob@host (unverified) since 2026-11-21 12:00:00Z",
 			sent:   workflows.Freeze{By: "ana@laptop", Selector: "stack=prod"},
 		},
 		"repeated": {
@@ -92,7 +93,7 @@ func TestGetNotesFreezes(t *testing.T) {
 	w := newWorld()
 	w.temporal.freezes = []workflows.Freeze{{Selector: "stack=prod", By: "ada@host", Reason: "INC-42", Since: noon()}}
 	w.run("get")
-	if want := "note: frozen: stack=prod, by ada@host since 2026-11-21 12:00:00Z: INC-42; reads continue, no PUT and no DELETE is sent; `armature unfreeze -l stack=prod` lifts the freeze"; !strings.Contains(w.err.String(), want) {
+	if want := "note: frozen: stack=prod, by ada@host (unverified) since 2026-11-21 12:00:00Z: INC-42; reads continue, no PUT and no DELETE is sent; `armature unfreeze -l stack=prod` lifts the freeze"; !strings.Contains(w.err.String(), want) {
 		t.Errorf("get notes beside the list\n%s\nwant %s", w.err.String(), want)
 	}
 }

@@ -17,7 +17,7 @@ import (
 func phases() []string {
 	return []string{
 		string(workflows.PhasePending), string(workflows.PhaseBlocked), string(workflows.PhaseOperating), string(workflows.PhaseReady),
-		string(workflows.PhaseNotReady), string(workflows.PhaseFailed), string(workflows.PhasePaused), string(workflows.PhaseDeleting), backend.PhaseStuck,
+		string(workflows.PhaseNotReady), string(workflows.PhaseFailed), string(workflows.PhasePaused), string(workflows.PhaseDeleting), backend.PhaseStuck, backend.PhaseUnreadable,
 	}
 }
 
@@ -147,11 +147,14 @@ func logLines(a *app, views []backend.View) []logLine {
 // one does and fails.
 func (a *app) noteStale(views []backend.View) {
 	var taskQueues []string
+	var unreadable []backend.Record
 	stuck, running := 0, 0
 	for _, v := range views {
 		taskQueue := cmp.Or(v.Record.TaskQueue, a.taskQueue)
 		switch {
 		case !v.Stale || v.Unmanaged:
+		case v.Record.Unreadable != "":
+			unreadable = append(unreadable, v.Record)
 		case v.Record.Stuck != "":
 			stuck++
 		case !v.Record.StepSince.IsZero():
@@ -159,6 +162,9 @@ func (a *app) noteStale(views []backend.View) {
 		case !slices.Contains(taskQueues, taskQueue):
 			taskQueues = append(taskQueues, taskQueue)
 		}
+	}
+	if text := backend.DescribeUnreadable(unreadable); text != "" {
+		a.note("note: %s; %s", text, backend.TerminateAdvice)
 	}
 	slices.Sort(taskQueues)
 	for _, taskQueue := range taskQueues {

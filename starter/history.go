@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/internal/audit"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
@@ -55,24 +56,27 @@ func (a *app) history(ctx context.Context, targets backend.Selection, since stri
 	if err != nil {
 		return err
 	}
+	converters, err := a.payloads(ctx)
+	if err != nil {
+		return err
+	}
 	var runs []backend.HistoryRun
+	var records []audit.Record
 	for _, workflowID := range workflowIDs {
 		of, err := b.Runs(ctx, workflowID)
 		if err != nil {
 			return err
 		}
+		place := payload.Place{Namespace: b.namespace, WorkflowID: workflowID}
+		reading := &backend.Reading{DataConverter: payload.At(place, converters.Data)}
+		records = append(records, backend.AuditRecords(reading, of, from)...)
+		if err := reading.Unreadable(); err != nil {
+			return err
+		}
 		runs = append(runs, of...)
 	}
 	slices.SortStableFunc(runs, func(x, y backend.HistoryRun) int { return x.Started.Compare(y.Started) })
-	converters, err := a.payloads(ctx)
-	if err != nil {
-		return err
-	}
-	reading := &backend.Reading{DataConverter: converters.Data}
-	records := backend.AuditRecords(reading, runs, from)
-	if err := reading.Unreadable(); err != nil {
-		return err
-	}
+	slices.SortStableFunc(records, func(x, y audit.Record) int { return x.Time.Compare(y.Time) })
 	if output.IsMachine() {
 		if records == nil {
 			records = []audit.Record{}

@@ -111,7 +111,7 @@ func (f *frontend) GetClusterInfo(context.Context, *workflowservice.GetClusterIn
 }
 
 // ListWorkflowExecutions returns a page; its token is the position. Of the terms of a query
-// it knows ArmName alone.
+// it knows TaskQueue and ArmName.
 func (f *frontend) ListWorkflowExecutions(_ context.Context, in *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -120,6 +120,10 @@ func (f *frontend) ListWorkflowExecutions(_ context.Context, in *workflowservice
 		return nil, serviceerror.NewResourceExhausted(enumspb.RESOURCE_EXHAUSTED_CAUSE_RPS_LIMIT, "namespace rate limit exceeded")
 	}
 	rows := f.rows
+	if _, term, limited := strings.Cut(in.GetQuery(), "TaskQueue = '"); limited {
+		queue, _, _ := strings.Cut(term, "'")
+		rows = slices.DeleteFunc(slices.Clone(rows), func(row *workflowpb.WorkflowExecutionInfo) bool { return row.GetTaskQueue() != queue })
+	}
 	if _, term, named := strings.Cut(in.GetQuery(), searchattr.ArmName+" IN ('"); named {
 		list, _, _ := strings.Cut(term, "')")
 		names := strings.Split(list, "', '")

@@ -71,3 +71,25 @@ func (s *Shape) IsValue(path resource.Path, text string) bool {
 	}
 	return false
 }
+
+// IsSecret reports whether a type publishes a text at a path as a secret: as such, alone or in
+// an object, or as write-only, if the text looks random (resource.LooksRandom). A published
+// value and a resource ID are none. A nil shape has no secrets.
+func (s *Shape) IsSecret(path resource.Path, text string) bool {
+	if s == nil || s.IsValue(path, text) {
+		return false
+	}
+	if _, err := resource.ParseID(text); err == nil {
+		return false
+	}
+	random := resource.LooksRandom(text)
+	for i := range path {
+		found, _ := s.Find(path[:i+1])
+		for _, p := range found {
+			if p.Type.isSecret() || random && p.Has(WriteOnly) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -28,6 +28,8 @@ const (
 	// budgetPeriod is the period of all budgets. It slides: no hour has more PUTs than
 	// the limit.
 	budgetPeriod = time.Hour
+	// pruneInterval is the time between two removals of old entries. The run ends without any.
+	pruneInterval = 90 * time.Minute
 	// grantAge is how long after its last request a grant is repeated without a charge. It
 	// covers what is below the resource for one period.
 	grantAge = 24 * time.Hour
@@ -92,7 +94,7 @@ func HoldBudgets(ctx workflow.Context, input HoldBudgetsInput) error {
 			return continueAsNew(ctx, HoldBudgetsWorkflow, k.state)
 		}
 		handled := k.messages
-		if err := awaitOrTimer(ctx, MaxTimer, "counting PUTs that no user requested", func() bool { return k.messages != handled || moveRequested(ctx) }); err != nil {
+		if err := awaitOrTimer(ctx, pruneInterval, "counting PUTs that no user requested", func() bool { return k.messages != handled || newRunAsked(ctx) }); err != nil {
 			return err
 		}
 		k.prune(workflow.Now(ctx))

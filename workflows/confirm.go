@@ -1,9 +1,11 @@
 package workflows
 
+import "github.com/armature-io/armature/internal/payload"
+
 // ConfirmFreezeActivity is the name of the activity with which one worker confirms that it
 // has read the freezes in force. It belongs to no workflow, and each worker serves it on a
 // task queue of its own.
-const ConfirmFreezeActivity = "ConfirmFreeze"
+const ConfirmFreezeActivity = payload.ClearActivity
 
 // ConfirmFreezeResult is what one worker has read.
 type ConfirmFreezeResult struct {

@@ -31,9 +31,10 @@ func shouldContinueAsNew(ctx workflow.Context) bool {
 	return info.GetContinueAsNewSuggested() || info.GetTargetWorkerDeploymentVersionChanged()
 }
 
-// moveRequested reports whether a MoveVersionSignal waits.
-func moveRequested(ctx workflow.Context) bool {
-	return workflow.GetSignalChannel(ctx, MoveVersionSignal).Len() > 0
+// newRunAsked reports whether the server suggests a new run, or a MoveVersionSignal waits. A
+// run that sleeps looks for it too: signals without a handler make its history longer.
+func newRunAsked(ctx workflow.Context) bool {
+	return shouldContinueAsNew(ctx) || workflow.GetSignalChannel(ctx, MoveVersionSignal).Len() > 0
 }
 
 // drainMoveRequests receives every MoveVersionSignal. It is called where the run has looked,

@@ -7,17 +7,19 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/internal/audit"
+	"github.com/armature-io/armature/internal/payload"
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
-	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/workflow"
 )
 
 // HoldFreezeWorkflow keeps the freezes of the fleet. Its one run, FreezeWorkflowID,
 // exists while there are any. Its memo lists them, so that workers and users read them
-// without a worker. A run that was interrupted (FreezesLast) leaves them in force.
+// without a worker. A run that was interrupted (LastFreezes) leaves them in force. Its
+// payloads are never encrypted.
 const (
-	HoldFreezeWorkflow = "HoldFreeze"
-	FreezeWorkflowID   = "armature:freeze"
+	HoldFreezeWorkflow = payload.ClearWorkflow
+	FreezeWorkflowID   = payload.ClearWorkflowID
 )
 
 // Names of its messages, and of the memos: a list of Freeze, and the names of the starts
@@ -34,15 +36,22 @@ const (
 	maxFreezes = 50
 	// maxStarts bounds the names of starts that are kept.
 	maxStarts = 20
+	// maxAuthor bounds the author and the reason of a freeze, in bytes.
+	maxAuthor = 8 << 10
 )
 
 // Freeze stops every PUT and DELETE of the resources with the labels of Selector
 // (k=v,k=v), or of all resources when it is "".
 type Freeze struct {
-	Selector string    `json:"selector,omitempty"`
-	By       string    `json:"by,omitempty"`
-	Reason   string    `json:"reason,omitempty"`
-	Since    time.Time `json:"since,omitzero"`
+	Selector string `json:"selector,omitempty"`
+	// By and Reason are statements of the sender, which nothing verifies. In an encrypted
+	// namespace they are empty, and Sealed has both, encrypted; all other members are clear.
+	By     string `json:"by,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	Sealed []byte `json:"sealed,omitempty"`
+	// Since identifies a freeze among those with the same selector. In an UnfreezeUpdate it
+	// is that of the freeze to lift, zero for any.
+	Since time.Time `json:"since,omitzero"`
 	// Start is the name of the start of workers that set the freeze. A start freezes
 	// everything once: later requests with its name change nothing.
 	Start string `json:"start,omitempty"`
@@ -52,6 +61,8 @@ type Freeze struct {
 	// Release is set in an UnfreezeUpdate that may add its selector to Except, where
 	// everything is frozen and nothing else has the selector.
 	Release bool `json:"release,omitempty"`
+	// Signature is the proof of an UnfreezeUpdate, nil without one.
+	Signature *resource.Signature `json:"signature,omitempty"`
 }
 
 // Matches reports whether the freeze applies to a resource with the labels. What does not
@@ -74,6 +85,8 @@ type FreezeResult struct {
 	Changed bool `json:"changed"`
 	// Frozen are the freezes after the update.
 	Frozen []Freeze `json:"frozen,omitempty"`
+	// Unnamed is set by the sender if it left author and reason out.
+	Unnamed bool `json:"-"`
 }
 
 // HoldFreezeInput starts a run; continue-as-new carries the freezes.
@@ -84,8 +97,8 @@ type HoldFreezeInput struct {
 	requestQueue
 }
 
-// Memo returns the memo of a run that starts with the input.
-func (in HoldFreezeInput) Memo() map[string]any {
+// memo returns the memo of a run with the freezes.
+func (in HoldFreezeInput) memo() map[string]any {
 	memo := map[string]any{MemoFrozen: in.Frozen}
 	if len(in.Starts) > 0 {
 		memo[MemoStarts] = in.Starts
@@ -98,7 +111,7 @@ func (in HoldFreezeInput) Add(freeze Freeze) (HoldFreezeInput, bool) {
 	if freeze.Start != "" && slices.Contains(in.Starts, freeze.Start) {
 		return in, false
 	}
-	at := slices.IndexFunc(in.Frozen, func(known Freeze) bool { return known.Selector == freeze.Selector })
+	at := in.index(freeze.Selector)
 	if freeze.Start != "" {
 		in.Starts = append(slices.Clone(in.Starts), freeze.Start)
 		in.Starts = in.Starts[max(0, len(in.Starts)-maxStarts):]
@@ -145,22 +158,11 @@ func HoldFreeze(ctx workflow.Context, input HoldFreezeInput) error {
 			continue
 		}
 		duration, summary := f.nextTimer()
-		if err := awaitOrTimer(ctx, duration, summarize(summary), func() bool { return f.messages != handled || moveRequested(ctx) }); err != nil {
+		if err := awaitOrTimer(ctx, duration, summarize(summary), func() bool { return f.messages != handled || newRunAsked(ctx) }); err != nil {
 			return err
 		}
 	}
 	return awaitHandlers(ctx)
-}
-
-// FreezesLast reports whether the freezes in the memo of the last run are in force: while
-// it runs, and after it ended in any other way than by the end of the last freeze. A
-// terminated run must not lift a freeze.
-func FreezesLast(status enumspb.WorkflowExecutionStatus) bool {
-	switch status {
-	case enumspb.WORKFLOW_EXECUTION_STATUS_UNSPECIFIED, enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED:
-		return false
-	}
-	return true
 }
 
 // selectorText returns how a summary names a selector.
@@ -185,19 +187,29 @@ func (f *freezer) validate(in Freeze) error {
 	if f.index(in.Selector) < 0 && len(f.Frozen) >= maxFreezes {
 		return refused(RefusedInvalid, "%d freezes are active: lift one first, or freeze everything", len(f.Frozen))
 	}
+	if len(in.By)+len(in.Reason)+len(in.Sealed) > maxAuthor {
+		return refused(RefusedInvalid, "author and reason are longer than %d bytes: shorten the reason", maxAuthor)
+	}
 	return nil
 }
 
 func (f *freezer) validateUnfreeze(in Freeze) error {
-	if i := f.releasedFrom(in); i >= 0 && len(f.Frozen[i].Except) >= maxFreezes {
+	i := f.releasedFrom(in)
+	if i >= 0 && len(f.Frozen[i].Except) >= maxFreezes {
 		return refused(RefusedInvalid, "%d selectors are released already: lift the freeze, or freeze the rest by labels", maxFreezes)
+	}
+	if i < 0 {
+		i = f.index(in.Selector)
+	}
+	if i >= 0 && !in.Since.IsZero() && !in.Since.Equal(f.Frozen[i].Since) {
+		return refused(RefusedInvalid, "%s was frozen again at %s: look at it, then lift that freeze", selectorText(f.Frozen[i].Selector), text.Time(f.Frozen[i].Since))
 	}
 	return nil
 }
 
 // index returns the position of the freeze with the selector, -1 without one.
-func (f *freezer) index(selector string) int {
-	return slices.IndexFunc(f.Frozen, func(known Freeze) bool { return known.Selector == selector })
+func (in HoldFreezeInput) index(selector string) int {
+	return slices.IndexFunc(in.Frozen, func(known Freeze) bool { return known.Selector == selector })
 }
 
 // releasedFrom returns the position of the freeze of everything from which the request
@@ -214,7 +226,7 @@ func (f *freezer) releasedFrom(in Freeze) int {
 }
 
 func (f *freezer) freeze(ctx workflow.Context, in Freeze) (FreezeResult, error) {
-	in.Since, in.Except, in.Release = workflow.Now(ctx), nil, false
+	in.Since, in.Except, in.Release, in.Signature = workflow.Now(ctx), nil, false, nil
 	next, changed := f.Add(in)
 	if !changed {
 		return FreezeResult{Frozen: f.Frozen}, nil
@@ -225,7 +237,7 @@ func (f *freezer) freeze(ctx workflow.Context, in Freeze) (FreezeResult, error) 
 
 func (f *freezer) unfreeze(ctx workflow.Context, in Freeze) (FreezeResult, error) {
 	next := HoldFreezeInput{Frozen: slices.Clone(f.Frozen), Starts: f.Starts}
-	request := activities.UserRequest{Event: audit.EventUnfreeze, By: in.By, Reason: in.Reason, Selector: in.Selector, Text: selectorText(in.Selector)}
+	request := activities.UserRequest{Event: audit.EventUnfreeze, By: in.By, Reason: in.Reason, Sealed: in.Sealed, Selector: in.Selector, Text: selectorText(in.Selector)}
 	if from := f.releasedFrom(in); from >= 0 {
 		next.Frozen[from].Except = append(slices.Clone(next.Frozen[from].Except), in.Selector)
 		f.add(ctx, request)
@@ -243,7 +255,7 @@ func (f *freezer) unfreeze(ctx workflow.Context, in Freeze) (FreezeResult, error
 func (f *freezer) change(ctx workflow.Context, next HoldFreezeInput) (FreezeResult, error) {
 	f.Frozen, f.Starts = next.Frozen, next.Starts
 	f.messages++
-	if err := workflow.UpsertMemo(ctx, f.Memo()); err != nil {
+	if err := workflow.UpsertMemo(ctx, f.memo()); err != nil {
 		return FreezeResult{}, fmt.Errorf("write the memo: %w", err)
 	}
 	return FreezeResult{Changed: true, Frozen: f.Frozen}, nil

@@ -21,7 +21,7 @@ func (f *freezer) noteFreeze(ctx workflow.Context, freeze Freeze) {
 		detail += ", by the start " + freeze.Start
 	}
 	f.add(ctx, activities.UserRequest{
-		Event: audit.EventFreeze, By: freeze.By, Reason: freeze.Reason, Selector: freeze.Selector, Text: detail,
+		Event: audit.EventFreeze, By: freeze.By, Reason: freeze.Reason, Sealed: freeze.Sealed, Selector: freeze.Selector, Text: detail,
 		UpdateID: FreezeMessageID(freeze),
 	})
 }
@@ -57,5 +57,5 @@ func (f *freezer) nextTimer() (time.Duration, string) {
 		return recordInterval, "waiting for the audit trail"
 	}
 	first := f.Frozen[0]
-	return MaxTimer, fmt.Sprintf("frozen: %s, by %s since %s", selectorText(first.Selector), first.By, text.Time(first.Since))
+	return longWait, fmt.Sprintf("frozen: %s since %s", selectorText(first.Selector), text.Time(first.Since))
 }

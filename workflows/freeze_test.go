@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -96,10 +97,11 @@ func TestHoldFreezeContinuesAsNew(t *testing.T) {
 	f := newFreezes(t)
 	f.at(0, workflows.FreezeUpdate, "stack=prod")
 	f.RegisterDelayedCallback(func() { f.SetContinueAsNewSuggested(true) }, time.Hour)
+	began := f.Now()
 	f.ExecuteWorkflow(workflows.HoldFreezeWorkflow, workflows.HoldFreezeInput{})
 	var next *workflow.ContinueAsNewError
-	if err := f.GetWorkflowError(); !errors.As(err, &next) {
-		t.Fatalf("ended with %v, want continue-as-new", err)
+	if err := f.GetWorkflowError(); !errors.As(err, &next) || f.Now().Sub(began) > time.Hour {
+		t.Fatalf("ended after %s with %v, want continue-as-new once it is suggested", f.Now().Sub(began), err)
 	}
 	var input workflows.HoldFreezeInput
 	if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &input); err != nil {
@@ -203,5 +205,47 @@ func TestFreezesAreRecorded(t *testing.T) {
 	}
 	if len(keys) != len(want) {
 		t.Errorf("%d keys of %d requests: each needs its own", len(keys), len(want))
+	}
+}
+
+// TestHoldFreezeSealed checks that an encrypted author stays as it is: in the memo, in the
+// next run and on the way to the audit trail. A worker without the key may run the workflow.
+func TestHoldFreezeSealed(t *testing.T) {
+	f := newFreezes(t)
+	f.refusals = 1000
+	got := &updateResult{}
+	f.RegisterDelayedCallback(func() {
+		f.UpdateWorkflow(workflows.FreezeUpdate, "", got.callbacks(), workflows.Freeze{Selector: "stack=prod", Sealed: []byte("ciphertext")})
+	}, 0)
+	f.RegisterDelayedCallback(func() { f.SetContinueAsNewSuggested(true) }, time.Hour)
+	f.ExecuteWorkflow(workflows.HoldFreezeWorkflow, workflows.HoldFreezeInput{})
+	var next *workflow.ContinueAsNewError
+	if err := f.GetWorkflowError(); !errors.As(err, &next) {
+		t.Fatalf("ended with %v, want continue-as-new", err)
+	}
+	var input workflows.HoldFreezeInput
+	if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &input); err != nil {
+		t.Fatal(err)
+	}
+	if len(input.Frozen) != 1 || string(input.Frozen[0].Sealed) != "ciphertext" || len(input.Requests) == 0 || string(input.Requests[0].Sealed) != "ciphertext" {
+		t.Errorf("the next run starts with %+v", input)
+	}
+}
+
+// TestHoldFreezeBounds checks that no author makes the memo larger than Temporal takes.
+func TestHoldFreezeBounds(t *testing.T) {
+	f := newFreezes(t)
+	got := map[string]*updateResult{}
+	for name, in := range map[string]workflows.Freeze{
+		"reason": {Reason: strings.Repeat("x", 9000)}, "name": {By: strings.Repeat("x", 9000)}, "sealed": {Sealed: make([]byte, 9000)},
+	} {
+		got[name] = &updateResult{}
+		f.RegisterDelayedCallback(func() { f.UpdateWorkflow(workflows.FreezeUpdate, "", got[name].callbacks(), in) }, 0)
+	}
+	f.ExecuteWorkflow(workflows.HoldFreezeWorkflow, workflows.HoldFreezeInput{})
+	for name, result := range got {
+		if result.rejected == nil {
+			t.Errorf("a freeze with a long %s was accepted", name)
+		}
 	}
 }

@@ -31,6 +31,7 @@ type script struct {
 	calls    []string
 	owner    func(activities.CheckOwnerInput) activities.CheckOwnerResult
 	get      func(activities.GetResourceInput) activities.GetResourceResult
+	look     error // the outcome of every read within a workflow task
 	pre      func(activities.PreCheckInput) resource.Verdict
 	put      func(activities.PutResourceInput) (activities.PutResourceResult, error)
 	poll     func(activities.PollOperationInput) (activities.PollOperationResult, error)
@@ -188,7 +189,10 @@ func (r *run) register() {
 			r.recordCall("CheckOwner")
 			return r.script.owner(in), nil
 		},
-		"GetResource": func(_ context.Context, in activities.GetResourceInput) (activities.GetResourceResult, error) {
+		"GetResource": func(ctx context.Context, in activities.GetResourceInput) (activities.GetResourceResult, error) {
+			if r.script.look != nil && activity.GetInfo(ctx).IsLocalActivity {
+				return activities.GetResourceResult{}, r.script.look
+			}
 			r.recordCall("GetResource")
 			return r.script.get(in), nil
 		},

@@ -41,6 +41,9 @@ const (
 	RefusedNotManaged = "NotManaged"
 	RefusedProtected  = "Protected"
 	RefusedManaged    = "Managed"
+	// RefusedNotDecided is of a message about which the checks of a worker have not decided
+	// yet. It is sent again with the same ID.
+	RefusedNotDecided = "NotDecided"
 	// RefusedRunning is of a request that a DELETE decides which runs and may send nothing.
 	RefusedRunning = "DeleteRunning"
 )

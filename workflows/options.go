@@ -15,9 +15,9 @@ const (
 	// checkTimeout bounds a local activity: its reads take 3 s at most, and
 	// messages wait while one runs.
 	checkTimeout = 5 * time.Second
-	// firstReadTimeout bounds the first read of a resource, a local activity. What takes
-	// longer is read by an ordinary one.
-	firstReadTimeout = 3 * time.Second
+	// lookTimeout bounds a read within the workflow task, a local activity. What takes longer
+	// is read by an ordinary one.
+	lookTimeout = 3 * time.Second
 	// requestTimeout bounds one attempt at ARM, which gives up on a provider
 	// after 60 s with a 504.
 	requestTimeout = 90 * time.Second
@@ -51,9 +51,9 @@ func checkOptions(ctx workflow.Context, summary string) workflow.Context {
 	return localOptions(ctx, checkTimeout, summary)
 }
 
-// firstReadOptions returns the context for GetResource as a local activity.
-func firstReadOptions(ctx workflow.Context, summary string) workflow.Context {
-	return localOptions(ctx, firstReadTimeout, summary)
+// lookOptions returns the context for GetResource as a local activity.
+func lookOptions(ctx workflow.Context, summary string) workflow.Context {
+	return localOptions(ctx, lookTimeout, summary)
 }
 
 // localOptions returns the context for a local activity with one attempt.

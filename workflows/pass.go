@@ -184,8 +184,19 @@ func (r *reconciler) checkOwner(ctx workflow.Context, p *pass) resource.Verdict 
 	return verdict
 }
 
+// getResource reads the resource: by a look within the workflow task if that may suffice, else,
+// or if the look fails, by an activity.
 func (r *reconciler) getResource(ctx workflow.Context, p *pass) resource.Verdict {
-	return r.read(ctx, p, activities.GetResourceInput{Identity: r.state.Known.Identity})
+	in := activities.GetResourceInput{Identity: r.state.Known.Identity}
+	if !r.looks(p) {
+		return r.read(ctx, p, in)
+	}
+	var a *activities.Activities
+	got, err := executeLocal(lookOptions(ctx, readSummary(p)), a.GetResource, r.readInput(ctx, p, in))
+	if err != nil && ctx.Err() == nil {
+		return r.read(ctx, p, in)
+	}
+	return r.readVerdict(p, got, err)
 }
 
 // readResource reads the resource into the pass.
@@ -195,20 +206,25 @@ func (r *reconciler) readResource(ctx workflow.Context, p *pass, expect activiti
 
 func (r *reconciler) read(ctx workflow.Context, p *pass, in activities.GetResourceInput) resource.Verdict {
 	var a *activities.Activities
+	got, err := executeRead(requestOptions(ctx, readSummary(p)), r, a.GetResource, r.readInput(ctx, p, in))
+	return r.readVerdict(p, got, err)
+}
+
+func readSummary(p *pass) string { return "GET " + nameAndVersion(p.desired) }
+
+// readInput completes the input of a read.
+func (r *reconciler) readInput(ctx workflow.Context, p *pass, in activities.GetResourceInput) activities.GetResourceInput {
 	in.Target, in.Repeated, in.WithoutBody = p.target(), r.state.Retry.Repeated, r.inDeletion
 	in.Deleted, in.Existed = p.deleted.Accepted, r.state.Deletion == nil && r.state.existed()
 	in.Replaced = r.state.Write.replaced(workflow.Now(ctx))
 	if deletion := r.state.Deletion; deletion != nil && r.inDeletion {
 		in.Identity = deletion.Identity
 	}
-	got, err := activities.GetResourceResult{}, error(nil)
-	summary, first := "GET "+nameAndVersion(p.desired), r.isFirstRead()
-	if first {
-		got, err = executeLocal(firstReadOptions(ctx, summary), a.GetResource, in)
-	}
-	if !first || err != nil && ctx.Err() == nil {
-		got, err = executeRead(requestOptions(ctx, summary), r, a.GetResource, in)
-	}
+	return in
+}
+
+// readVerdict takes the result of a read.
+func (r *reconciler) readVerdict(p *pass, got activities.GetResourceResult, err error) resource.Verdict {
 	verdict := verdictOf(got.Verdict, err)
 	if !verdict.Stops() {
 		r.noteRead(p, got)
@@ -216,11 +232,14 @@ func (r *reconciler) read(ctx workflow.Context, p *pass, in activities.GetResour
 	return verdict
 }
 
-// isFirstRead reports whether nothing is known of the resource yet: it is then read within
-// the workflow task. Of all passes, that of a creation has the most tasks.
-func (r *reconciler) isFirstRead() bool {
+// looks reports whether a look, within the workflow task, may suffice for the read of a pass. It
+// may for a resource of which nothing is known yet, because the pass of a creation has the most
+// tasks, and for the routine pass of a resource that was Ready, because these are the most passes.
+func (r *reconciler) looks(p *pass) bool {
 	s := r.state
-	return s.Deletion == nil && !s.Known.Seen && !s.Write.Sent && !s.existed() && len(s.Known.Identity) == 0
+	unknown := !s.Known.Seen && !s.Write.Sent && !s.existed() && len(s.Known.Identity) == 0
+	routine := s.Phase == PhaseReady && p.request.At.IsZero()
+	return s.Deletion == nil && (unknown || routine)
 }
 
 // noteRead takes a reading. An approval to recreate a resource that exists is used up.

@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -15,9 +16,9 @@ func TestPriorities(t *testing.T) {
 	recorded := &scheduled.Recorder{}
 	r := newRun(t)
 	r.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{recorded}})
-	r.input = existing()
+	r.script.look = errors.New("it is deferred")
 	r.apply(desired())
-	// The interval of desired is an hour: the next look after the apply is routine.
+	// The interval of desired is an hour: the next pass after the apply is routine.
 	r.statusAt(100 * time.Minute)
 	r.start(101 * time.Minute)
 	var priorities []int

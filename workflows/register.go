@@ -49,6 +49,19 @@ func Register(registry Registry) {
 // Names returns the names of the workflows that Register registers, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(functions())) }
 
+// Signals returns the names of the signals that the workflow handles.
+func Signals(workflow string) []string {
+	switch workflow {
+	case ReconcileResourceWorkflow:
+		return []string{WakeSignal, MoveVersionSignal}
+	case SerializeSiblingsWorkflow:
+		return []string{EndTurnSignal}
+	case HoldFreezeWorkflow, HoldBudgetsWorkflow:
+		return []string{MoveVersionSignal}
+	}
+	return nil
+}
+
 // RunningQuery returns the visibility query for every running workflow of Armature.
 func RunningQuery() string {
 	return "WorkflowType IN ('" + strings.Join(Names(), "', '") + "') AND ExecutionStatus = 'Running'"

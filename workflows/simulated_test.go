@@ -136,7 +136,9 @@ func (alone) Awaited(context.Context, resource.ID) (bool, error) { return true, 
 func (alone) Take(context.Context, activities.Turn) (activities.Position, error) {
 	return activities.Position{Granted: true}, nil
 }
-func (alone) End(context.Context, activities.Turn) error { return nil }
+func (alone) End(context.Context, activities.Turn) error           { return nil }
+func (alone) KnownFreeze(map[string]string) (writing.Freeze, bool) { return writing.Freeze{}, false }
+
 func (alone) Frozen(context.Context, map[string]string) (writing.Freeze, bool, error) {
 	return writing.Freeze{}, false, nil
 }

@@ -88,7 +88,7 @@ func (r *traced) named(names ...string) []sdktrace.ReadOnlySpan {
 // after it are traces of their own with a link to it.
 func TestTraceOfRequest(t *testing.T) {
 	r := newTraced(t, sdktrace.ParentBased(sdktrace.AlwaysSample()), nil)
-	r.sender = request(7, true)
+	r.sender, r.input = request(7, true), existing()
 	r.script.owner = func(activities.CheckOwnerInput) activities.CheckOwnerResult {
 		if r.count("CheckOwner") == 1 {
 			return activities.CheckOwnerResult{Verdict: resource.Block(resource.ReasonWaitingForOwner, "busy")}
@@ -124,9 +124,9 @@ func TestTraceOfRequest(t *testing.T) {
 			t.Errorf("pass %d has %d steps, want %d", i+1, children, want)
 		}
 	}
-	// The test environment encodes the results of local activities, as of the first read,
-	// before interceptors see them.
-	if read := attributes(r.named("GetResource")[1]); read["armature.action"] != "Proceed" || read["armature.resource.id"] != desired().ID.String() {
+	// The test environment encodes the results of local activities, as of looks, before
+	// interceptors see them.
+	if read := attributes(r.named("GetResource")[0]); read["armature.action"] != "Proceed" || read["armature.resource.id"] != desired().ID.String() {
 		t.Errorf("the step states %v, want its resource and action", read)
 	}
 	if first := attributes(passes[0]); first["armature.cause"] != "apply" || first["armature.reason"] != string(resource.ReasonWaitingForOwner) {

@@ -27,6 +27,9 @@ func SiblingsWorkflowID(parent resource.ID) string { return "siblings:" + parent
 const (
 	// claimTimeout is how long a granted turn is kept for a holder that has not used it.
 	claimTimeout = 30 * time.Second
+	// idleHolderCheck is how often a holder is checked while no turn is requested: the run ends
+	// without it.
+	idleHolderCheck = 90 * time.Minute
 	// firstHolderCheck is when the holder is first checked while others wait; the time
 	// doubles up to claimTimeout.
 	firstHolderCheck = 2 * time.Second
@@ -111,7 +114,7 @@ func (q *turnQueue) end(ctx workflow.Context, continues bool) (bool, error) {
 // giving it up.
 func (q *turnQueue) watchHolder(ctx workflow.Context) error {
 	holder := q.state.Holder
-	timeout := MaxTimer
+	timeout := idleHolderCheck
 	switch {
 	case !holder.Claimed:
 		timeout = claimTimeout
@@ -120,7 +123,8 @@ func (q *turnQueue) watchHolder(ctx workflow.Context) error {
 	}
 	handled := q.messages
 	summary := fmt.Sprintf("%s has the turn, %d waiting", holder.Turn.ID.Short(), len(q.state.Queue))
-	if err := awaitOrTimer(ctx, timeout, summarize(summary), func() bool { return q.messages != handled }); err != nil || q.messages != handled {
+	ended := func() bool { return q.messages != handled || shouldContinueAsNew(ctx) }
+	if err := awaitOrTimer(ctx, timeout, summarize(summary), ended); err != nil || ended() {
 		return err
 	}
 	if len(q.state.Queue) > 0 {

@@ -333,8 +333,8 @@ func (f *family) next() workflows.SerializeSiblingsInput {
 func TestSiblingsContinueAsNew(t *testing.T) {
 	first := newFamily(t)
 	first.take(0, "a", "b", "c")
-	first.RegisterDelayedCallback(func() { first.SetContinueAsNewSuggested(true) }, second)
-	first.end(1500*time.Millisecond, "a")
+	first.end(second, "a")
+	first.RegisterDelayedCallback(func() { first.SetContinueAsNewSuggested(true) }, 1500*time.Millisecond)
 	first.run(0, workflows.SerializeSiblingsInput{})
 	input := first.next()
 	if input.Holder == nil || input.Holder.Turn.ID.Name() != "b" || input.Holder.Claimed || len(input.Queue) != 1 {

@@ -8,10 +8,9 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// MaxTimer bounds one timer, so that idle workflows notice new worker versions. An hour
-// with jitter is one timer. It decides how many timers a wait has: another value changes the
-// order of commands.
-const MaxTimer = 90 * time.Minute
+// longWait is the timer of a wait that only a message ends, and the longest of all. A new worker
+// version asks by MoveVersionSignal.
+const longWait = 30 * 24 * time.Hour
 
 // Wait is what a resource waits for.
 type Wait struct {
@@ -36,8 +35,8 @@ func (w *Wait) begin(blockers []resource.ID, now time.Time) bool {
 	return changed
 }
 
-// wait blocks until the next try is due, a message arrives, or a new run is suggested: wakes
-// that bring nothing new do not end the wait, and would fill the history.
+// wait blocks until the next try is due, a message arrives, or the run is as long as it may
+// be: wakes that bring nothing new, and signals without a handler, do not end the wait.
 func (r *reconciler) wait(ctx workflow.Context) error {
 	if r.state.pauseBlocks() {
 		r.setPhase(ctx, PhasePaused, resource.ReasonPaused)
@@ -49,7 +48,7 @@ func (r *reconciler) wait(ctx workflow.Context) error {
 	timer, cancel := startTimer(ctx, duration, summary)
 	defer cancel()
 	ended := func() bool {
-		return r.messages != handled || timer.IsReady() || shouldContinueAsNew(ctx)
+		return r.messages != handled || timer.IsReady() || r.shouldContinueAsNew(ctx)
 	}
 	for !ended() {
 		if err := workflow.Await(ctx, func() bool { return ended() || r.wakes.Len() > 0 }); err != nil {
@@ -64,17 +63,16 @@ func (r *reconciler) wait(ctx workflow.Context) error {
 
 // nextTimer returns the duration of the next timer, whether the next try is due when it
 // fires, and its summary. Without a next try there is a timer too: its summary shows
-// what the workflow waits for, and when it fires, the loop looks for a new worker
-// version.
+// what the workflow waits for.
 func (r *reconciler) nextTimer(ctx workflow.Context) (duration time.Duration, due bool, summary string) {
 	switch {
 	case r.state.pauseBlocks():
-		return MaxTimer, false, "paused: waiting for resume"
+		return longWait, false, "paused: waiting for resume"
 	case r.state.Retry.NextTry.IsZero():
-		return MaxTimer, false, summarize(r.state.Retry.Reason)
+		return longWait, false, summarize(r.state.Retry.Reason)
 	}
 	remaining := r.state.Retry.NextTry.Sub(workflow.Now(ctx))
-	return min(remaining, MaxTimer), remaining <= MaxTimer, summarize(r.state.Retry.Reason)
+	return min(remaining, longWait), remaining <= longWait, summarize(r.state.Retry.Reason)
 }
 
 // awaitOrTimer blocks until the condition holds or a timer with a summary fires. It

@@ -19,6 +19,8 @@ type Freeze struct {
 type Freezer interface {
 	// Frozen returns the freeze that applies to a resource with such labels.
 	Frozen(ctx context.Context, labels map[string]string) (Freeze, bool, error)
+	// KnownFreeze is Frozen by the last list, without a request.
+	KnownFreeze(labels map[string]string) (Freeze, bool)
 }
 
 // CheckFreeze returns the verdict that stops a write of a frozen resource, and every write
@@ -32,16 +34,24 @@ func (c Checks) CheckFreeze(ctx context.Context, desired resource.Desired) *reso
 	freeze, frozen, err := c.Freezer.Frozen(ctx, desired.Labels)
 	switch {
 	case err != nil:
-		return new(resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow,
-			fmt.Sprintf("cannot look up freezes of %s in Temporal, so nothing is written: %v", desired.ID.Short(), err)))
+		return new(Unanswered(fmt.Sprintf("cannot look up freezes of %s in Temporal", desired.ID.Short()), err))
 	case !frozen:
 		return nil
 	}
+	return frozenVerdict(freeze)
+}
+
+// frozenVerdict returns the verdict of a write that a freeze stops. A freeze needs no proof,
+// so nothing verifies its author.
+func frozenVerdict(freeze Freeze) *resource.Verdict {
 	what, command := "everything", "armature unfreeze"
 	if freeze.Selector != "" {
 		what, command = "every resource with "+freeze.Selector, "armature unfreeze -l "+freeze.Selector
 	}
-	message := fmt.Sprintf("%s froze %s at %s", freeze.By, what, text.Time(freeze.Since))
+	message := fmt.Sprintf("%s is frozen since %s", what, text.Time(freeze.Since))
+	if freeze.By != "" {
+		message = fmt.Sprintf("%s (unverified) froze %s at %s", freeze.By, what, text.Time(freeze.Since))
+	}
 	if freeze.Reason != "" {
 		message += " (" + freeze.Reason + ")"
 	}

@@ -23,6 +23,8 @@ type Statement struct {
 	// not record it.
 	At      time.Time `json:"at,omitzero"`
 	Deleted bool      `json:"deleted,omitempty"`
+	// Signed is the time of the newest accepted signature, zero without one.
+	Signed time.Time `json:"signed,omitzero"`
 }
 
 // statementOf returns a statement with the precision of its records.
@@ -40,7 +42,7 @@ func (s Statement) newer(than Statement) bool {
 
 // equal reports whether two statements are the same.
 func (s Statement) equal(other Statement) bool {
-	return s.Generation == other.Generation && s.At.Equal(other.At) && s.Deleted == other.Deleted
+	return s.Generation == other.Generation && s.At.Equal(other.At) && s.Deleted == other.Deleted && s.Signed.Equal(other.Signed)
 }
 
 // olderThanRecorded is the verdict of a write whose spec is older than what is recorded.
@@ -100,6 +102,7 @@ func (s *Step) checkRecords(ctx context.Context, write arm.Write) *resource.Verd
 		return nil
 	}
 	own := statementOf(s.Generation, s.StatedAt, s.Deletion != nil || s.link == nil && write.Call == arm.CallDelete)
+	own.Signed = s.signedAt()
 	name, id := recordName(s.Desired.ID), s.Desired.ID
 	for range maxRecordTries {
 		document, etag, err := s.Records.Read(ctx, name)
@@ -111,6 +114,12 @@ func (s *Step) checkRecords(ctx context.Context, write arm.Write) *resource.Verd
 			if err := json.Unmarshal(document, &known); err != nil || !strings.EqualFold(known.ID, id.String()) {
 				return unreadableRecord(id, fmt.Errorf("%s has another content", name))
 			}
+		}
+		if s.demandsSignatures() && known.Signed.After(own.Signed) {
+			return s.olderThanSigned(known.Signed, own.Signed)
+		}
+		if own.Signed.Before(known.Signed) {
+			own.Signed = known.Signed
 		}
 		switch {
 		case document != nil && known.newer(own):
@@ -131,6 +140,19 @@ func (s *Step) checkRecords(ctx context.Context, write arm.Write) *resource.Verd
 		}
 	}
 	return unreadableRecord(id, fmt.Errorf("%s was changed %d times meanwhile", name, maxRecordTries))
+}
+
+// olderThanSigned is the verdict of a write that was signed before what is recorded. The times
+// of statements are Temporal's, and change with its database; that of a signature is the
+// signer's.
+func (s *Step) olderThanSigned(recorded, own time.Time) *resource.Verdict {
+	signed := "what Temporal knows is not signed"
+	if !own.IsZero() {
+		signed = "what Temporal knows was signed at " + own.Format(time.RFC3339)
+	}
+	return new(resource.Block(resource.ReasonSignatureOutdated, fmt.Sprintf(
+		"the generation fence records a statement about %s that was signed at %s, and %s, so nothing is written; %s",
+		s.Desired.ID.Short(), recorded.Format(time.RFC3339), signed, s.signAgain())))
 }
 
 // unreadableRecord is the verdict of a write whose record is unknown.

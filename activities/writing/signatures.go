@@ -2,6 +2,7 @@ package writing
 
 import (
 	"context"
+	"time"
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/internal/signing"
@@ -15,9 +16,11 @@ func (c Checks) CheckSigned(ctx context.Context, desired resource.Desired) *reso
 	if c.Signatures == nil {
 		return nil
 	}
-	return c.signatureVerdict(ctx, desired, c.Signatures.Spec(desired),
-		"apply its manifest again with --signing-key (or ARMATURE_SIGNING_KEY)")
+	return c.signatureVerdict(ctx, desired, c.Signatures.Spec(desired), applyAgain)
 }
+
+// applyAgain is the remedy for a spec whose signature is not accepted.
+const applyAgain = "apply its manifest again with --signing-key (or ARMATURE_SIGNING_KEY)"
 
 // SignedDeletion is the request of a user on which a DELETE or a purge rests.
 type SignedDeletion struct {
@@ -32,11 +35,15 @@ func (c Checks) checkDeletionSigned(ctx context.Context, desired resource.Desire
 	if c.Signatures == nil {
 		return nil
 	}
-	next := "request the deletion again with --signing-key (or ARMATURE_SIGNING_KEY)"
-	if deletion.Order != nil && deletion.Order.Replace {
-		next = "run armature reconcile --recreate again with --signing-key (or ARMATURE_SIGNING_KEY)"
+	return c.signatureVerdict(ctx, desired, c.deletionFault(desired, deletion), deletion.signAgain())
+}
+
+// signAgain is the remedy for a request whose signature is not accepted.
+func (d SignedDeletion) signAgain() string {
+	if d.Order != nil && d.Order.Replace {
+		return "run armature reconcile --recreate again with --signing-key (or ARMATURE_SIGNING_KEY)"
 	}
-	return c.signatureVerdict(ctx, desired, c.deletionFault(desired, deletion), next)
+	return "request the deletion again with --signing-key (or ARMATURE_SIGNING_KEY)"
 }
 
 func (s *Step) checkSignature(ctx context.Context, _ arm.Write) *resource.Verdict {
@@ -57,6 +64,31 @@ func (s *Step) signingKey() string {
 	}
 	return s.SpecKey(s.Desired)
 }
+
+// signedAt returns the time of the accepted signature of what the step writes, zero without
+// one. A replacement is a statement of its spec: the creation after it has the same.
+func (s *Step) signedAt() time.Time {
+	switch {
+	case s.signingKey() == "":
+		return time.Time{}
+	case s.Deletion != nil && !s.Deletion.Order.Replace:
+		return s.Deletion.Order.Signature.At.UTC()
+	case s.Desired.Signature == nil:
+		return time.Time{}
+	}
+	return s.Desired.Signature.At.UTC()
+}
+
+// signAgain is the remedy for a statement that was signed too early.
+func (s *Step) signAgain() string {
+	if s.Deletion != nil {
+		return s.Deletion.signAgain()
+	}
+	return applyAgain
+}
+
+// demandsSignatures reports whether nothing is written without an accepted signature.
+func (c Checks) demandsSignatures() bool { return c.Signatures != nil && !c.WarnOnly }
 
 func (c Checks) signatureVerdict(ctx context.Context, desired resource.Desired, fault *signing.Fault, next string) *resource.Verdict {
 	switch {

@@ -114,7 +114,8 @@ func MayWrite(ctx context.Context, write arm.Write) error {
 	return step.mayWrite(ctx, write)
 }
 
-// mayWrite makes the checks in turn, the one of Temporal last: its answer ages.
+// mayWrite makes the checks in turn, the request to Temporal last: its answer ages. A freeze
+// that was confirmed while it waited stops the write.
 func (s *Step) mayWrite(ctx context.Context, write arm.Write) error {
 	for _, check := range []func(context.Context, arm.Write) *resource.Verdict{
 		s.checkSignature,
@@ -123,6 +124,7 @@ func (s *Step) mayWrite(ctx context.Context, write arm.Write) error {
 		s.checkRecords,
 		s.checkLinkBudget,
 		s.checkAttempt,
+		s.checkKnownFreeze,
 	} {
 		if stop := check(ctx, write); stop != nil {
 			return extensions.NotYet(stop.Message, extensions.WithReason(stop.Reason), extensions.WithRetry(stop.Class))
@@ -133,6 +135,15 @@ func (s *Step) mayWrite(ctx context.Context, write arm.Write) error {
 
 func (s *Step) checkFrozen(ctx context.Context, _ arm.Write) *resource.Verdict {
 	return s.CheckFreeze(ctx, s.Desired)
+}
+
+// checkKnownFreeze stops a write that passed checkFrozen before this worker confirmed a freeze.
+func (s *Step) checkKnownFreeze(context.Context, arm.Write) *resource.Verdict {
+	freeze, frozen := s.Freezer.KnownFreeze(s.Desired.Labels)
+	if !frozen {
+		return nil
+	}
+	return frozenVerdict(freeze)
 }
 
 // checkAttempt returns the verdict that stops a write of an attempt that is over, or of a
@@ -156,8 +167,7 @@ func (s *Step) checkAttempt(ctx context.Context, write arm.Write) *resource.Verd
 	standing, err := s.Attempts.Confirm(ctx, attempt)
 	switch {
 	case err != nil:
-		return new(resource.Fail(resource.ReasonCheckFailed, resource.RetryFast, fmt.Sprintf(
-			"cannot confirm in Temporal that this step of %s is still current, so nothing is written: %v", s.Desired.ID.Short(), err)))
+		return new(Unanswered(fmt.Sprintf("cannot confirm in Temporal that this step of %s is still current", s.Desired.ID.Short()), err))
 	case standing.Over != "":
 		return new(superseded(standing.Over + ": this attempt sends nothing more"))
 	case s.Generation > 0 && standing.Generation > s.Generation:

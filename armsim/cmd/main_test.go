@@ -35,7 +35,9 @@ func TestRefusedFlags(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			code := run(context.Background(), test.args, func(string) string { return "" }, &out)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // it serves if the flags are accepted
+			defer cancel()
+			code := run(ctx, test.args, func(string) string { return "" }, &out)
 			if code != test.code || !strings.Contains(out.String(), test.text) {
 				t.Errorf("code %d and %q, want %d and %q, since %s", code, out.String(), test.code, test.text, test.reason)
 			}

@@ -54,17 +54,24 @@ func TestManifestBombs(t *testing.T) {
 		previous := strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i-1), 10), ",")
 		fmt.Fprintf(&aliases, "a%d: &a%d [%s]\n", i, i, previous)
 	}
+	lists := "type: a\nbody: {a: [" + strings.Repeat("[],", 300_000) + "[]]}\n"
 	for name, text := range map[string]string{
 		"aliases.yaml":  aliases.String(),
 		"itself.yaml":   "type: a\nbody: &a {x: *a}\n",
 		"brackets.json": strings.Repeat("[", 2_000_000),
 		"brackets.yaml": strings.Repeat("[", 200_000),
 		"levels.yaml":   strings.Repeat("{a: ", 5000) + "1" + strings.Repeat("}", 5000),
+		"lists.yaml":    lists,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			folder := t.TempDir()
 			write(t, filepath.Join(folder, name), text)
+			if name == "lists.yaml" {
+				for i := range 19 {
+					write(t, filepath.Join(folder, fmt.Sprintf("%d-%s", i, name)), text)
+				}
+			}
 			c := startCLI(t, folder, nil, nil, "validate", "-f", ".")
 			if code := c.end(t); code != 2 {
 				t.Errorf("exit code %d:\n%.500s", code, c.out.String()+c.err.String())

@@ -84,7 +84,9 @@ func run(ctx context.Context, args []string) (int, error) {
 const ownPackage = "dev/attack"
 
 // tableTests are the tests of the tables themselves.
-func tableTests() []string { return []string{"TestTable", "TestGuards", "TestRemovals"} }
+func tableTests() []string {
+	return []string{"TestTable", "TestGuards", "TestRemovals", "TestPromises"}
+}
 
 // runAll runs the tests of all packages. Those on the real programs mostly wait, so they
 // run beside the others.

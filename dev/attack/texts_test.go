@@ -108,6 +108,8 @@ func TestEchoedSecret(t *testing.T) {
 		"base64": base64.StdEncoding.EncodeToString([]byte(secret)), "base64url": base64.RawURLEncoding.EncodeToString([]byte(secret)),
 		"utf16": base64.StdEncoding.EncodeToString(wide), "url": url.QueryEscape(secret), "url-twice": url.QueryEscape(url.QueryEscape(secret)),
 		"lower": strings.ToLower(secret), "upper": strings.ToUpper(secret),
+		"small-percent": "TeamB-Pa55word-9x%2f%c3%a4", "slashes": `TeamB-Pa55word-9x\/\u00e4`, "entities": "TeamB-Pa55word-9x&#x2f;&auml;",
+		"json-in-json": `TeamB\\u002dPa55word-9x\\/\\u00e4`, "user-base64": base64.StdEncoding.EncodeToString([]byte("user:" + secret))[8:], "piece": "TeamB-Pa55word-9x",
 	}
 	for name, form := range forms {
 		for kind, answer := range map[string]http.HandlerFunc{

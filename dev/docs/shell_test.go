@@ -17,7 +17,7 @@ import (
 
 // commandTimeout bounds one command of a page. None compiles more than Armature itself:
 // the programs and their dependencies are built before the first page (fillCache).
-const commandTimeout = 4 * time.Minute
+const commandTimeout = 10 * time.Minute
 
 // shell is a bash in which the commands of a page run one after the other.
 type shell struct {

@@ -96,8 +96,8 @@ type crashScene struct {
 	name       string
 	// workerTemporal is the address at which workers reach Temporal, "" for its own.
 	workerTemporal string
-	// applying delivers the result of the apply that catch sent.
-	applying <-chan harness.Result
+	// applying is the apply that catch sent.
+	applying *harness.Sending
 }
 
 func newCrashScene(t *testing.T, world *harness.World, testWorker, name string) *crashScene {
@@ -190,14 +190,9 @@ func (s *crashScene) catch(at crashPoint) *harness.Worker {
 		options.Env = append(options.Env, "TEMPORAL_ADDRESS="+s.workerTemporal)
 	}
 	worker := s.StartWorker(options)
-	path, applying := s.manifests(), make(chan harness.Result, 1)
-	go func() {
-		defer close(applying)
-		applying <- s.CLI("apply", "-f", path)
-	}()
-	s.T.Cleanup(func() { <-applying }) // a test that failed may not have waited
-	s.applying = applying
+	s.applying = s.Send("apply", "-f", s.manifests())
 	s.Until(crashReaches, "worker is at the point", func() (bool, string) { return at.reached(s), worker.Log() })
+	s.applying.Last()
 	return worker
 }
 
@@ -205,7 +200,7 @@ func (s *crashScene) catch(at crashPoint) *harness.Worker {
 // step 1 never sent it: then the apply is repeated, as its message asks.
 func (s *crashScene) applied() {
 	s.T.Helper()
-	if result := <-s.applying; result.Code != 0 {
+	if result := s.applying.Result(); result.Code != 0 {
 		s.T.Logf("apply is repeated after %s", result)
 		// Pollers back off: after a long outage the first repetition may come too early.
 		s.Until(crashRecovers, "a worker accepts the apply", func() (bool, string) {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -120,25 +119,16 @@ func (k *killedCase) run(at killPoint) {
 		k.Sim.Call(http.MethodPost, "/faults", armsim.Fault{ID: "kill", On: "any", Path: "/subscriptions/*", Applied: at.applied, Gate: true, After: at.request - 1}, nil)
 	}
 	deletion := []string{"delete", "-l", k.selector, "--yes", "--with-data"}
-	var killed atomic.Bool
-	sending := make(chan harness.Result, 1)
-	go func() {
-		result := k.CLI(deletion...)
-		for result.Code != 0 && !killed.Load() && k.T.Context().Err() == nil {
-			k.T.Logf("repeated before the kill: %s", result)
-			result = k.CLI(deletion...)
-		}
-		sending <- result
-	}()
+	sending := k.Send(deletion...)
 	if at.request > 0 {
 		k.Until(150*time.Second, "the request is sent", func() (bool, string) { return k.reached() || k.ended(), k.state() })
-		killed.Store(true)
+		sending.Last()
 		worker.Kill()
 		k.Sim.Call(http.MethodDelete, "/faults/kill", nil, nil)
 		k.StartWorker(harness.WorkerOptions{})
 	}
 	// A command that lost its worker is repeated, as it asks.
-	if result := <-sending; result.Code != 0 {
+	if result := sending.Result(); result.Code != 0 {
 		k.MustCLI(deletion...)
 	}
 	k.Until(150*time.Second, "the deletion ends", func() (bool, string) { return k.ended(), k.state() })

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/dev/internal/testworker/gate"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 )
@@ -65,7 +66,8 @@ func TestFreezeFailsClosed(t *testing.T) {
 	if frozen := s.MustCLI("freeze", "--reason", "INC-43").Out; !strings.Contains(frozen, "frozen") {
 		t.Fatalf("freeze without a worker printed %q", frozen)
 	}
-	w.StartWorker(harness.WorkerOptions{})
+	// No worker starts the workflow again: the freeze is in force without it.
+	w.StartWorker(harness.WorkerOptions{Binary: buildTestWorker(t), Env: []string{gate.FreezeVariable + "=1h"}})
 	s.apply(r, "small")
 	isFrozen := func(status workflows.Status) bool { return status.Condition.Reason == resource.ReasonFrozen }
 	s.UntilStatus(30*time.Second, r.id(), "a freeze that was set without a worker holds it", isFrozen)

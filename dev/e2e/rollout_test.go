@@ -181,22 +181,22 @@ func TestRollout(t *testing.T) {
 	r.pass(3)
 
 	for _, percent := range []float64{5, 50} {
-		w.MustCLI("rollout", "ramp", "two", fmt.Sprint(percent), "--now")
+		w.MustCLI("rollout", "ramp", "two", fmt.Sprint(percent))
 		s := r.until(fmt.Sprintf("a ramp of %v %%", percent), "ramping", r.split("one", "two", percent))
 		if s.Current != "one" || s.Ramping != "two" || s.RampPercent != percent {
 			t.Errorf("want a ramp of %v %% from one to two: %+v", percent, s)
 		}
 		r.pass(3)
 	}
-	w.MustCLI("rollout", "back", "--now")
+	w.MustCLI("rollout", "back")
 	r.until("the ramp was taken back", "complete", map[string]int{"one": count})
 	r.pass(3)
 
 	for _, build := range []string{"two", "one", "two"} {
 		if build == "one" {
-			w.MustCLI("rollout", "back", "--now")
+			w.MustCLI("rollout", "back")
 		} else {
-			w.MustCLI("rollout", "promote", build, "--now")
+			w.MustCLI("rollout", "promote", build)
 		}
 		s := r.until(build+" is current", "complete", map[string]int{build: count})
 		if s.Current != build || s.Ramping != "" || len(s.Behind) > 0 {

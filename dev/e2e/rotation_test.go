@@ -1,31 +1,24 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 )
 
-// rotationVariable is the number of resources of TestKeyRotation.
-const rotationVariable = "ROTATION_RESOURCES"
-
-func rotationResources(t *testing.T) int {
-	t.Helper()
-	n := 12
-	if value := os.Getenv(rotationVariable); value != "" {
-		var err error
-		if n, err = strconv.Atoi(value); err != nil {
-			t.Fatalf("read %s: %v", rotationVariable, err)
-		}
+// rotationResources returns the number of resources of the tests of keys.
+func rotationResources() int {
+	if testing.Short() {
+		return 12
 	}
-	return n
+	return 200
 }
 
 // TestKeyRotation introduces encryption, rotates the key and takes encryption back, each
@@ -35,7 +28,7 @@ func TestKeyRotation(t *testing.T) {
 	w := harness.New(t, binaries, harness.Options{Converters: bothKeys(t)})
 	s := scenarios{w}
 	s.putGroup("rotation")
-	n := rotationResources(t)
+	n := rotationResources()
 	var manifests strings.Builder
 	for i := range n {
 		manifests.WriteString("---\n" + thing{"rotation", fmt.Sprintf("r%03d", i), "0"}.manifest("small"))
@@ -86,15 +79,95 @@ func TestKeyRotation(t *testing.T) {
 			other.Stop()
 		}
 	}
-	_, sealed := w.ClearTexts()
+	_, kinds, elsewhere := w.ClearTexts()
+	sealed := 0
+	for _, count := range kinds {
+		sealed += count
+	}
 	t.Logf("%d resources, %d encrypted payloads", n, sealed)
-	if sealed < 10*n {
-		t.Errorf("%d encrypted payloads for %d resources", sealed, n)
+	if sealed < 10*n || len(elsewhere) > 0 {
+		t.Errorf("%d encrypted payloads for %d resources, not bound to their workflow: %v", sealed, n, elsewhere)
 	}
 	for k := range n {
 		id := thing{group: "rotation", name: fmt.Sprintf("r%03d", k)}.id()
 		if puts := s.Sim.Count(http.MethodPut, id); puts != 1 {
 			t.Errorf("%s: %d PUTs, want the one that created it", id, puts)
+		}
+	}
+}
+
+// TestKeyLoss loses the key of half of the resources, which were created before a rotation:
+// the others go on, and each of these is named with the key. They are back with the key, and one
+// is back without it once its workflow was ended and its manifest applied again.
+func TestKeyLoss(t *testing.T) {
+	t.Parallel()
+	w := harness.New(t, binaries, harness.Options{Converters: bothKeys(t)})
+	s := scenarios{w}
+	s.putGroup("loss")
+	n := rotationResources()
+	write := func(file string, from, to int) string {
+		var manifests strings.Builder
+		for i := from; i < to; i++ {
+			manifests.WriteString("---\n" + thing{"loss", fmt.Sprintf("r%03d", i), "0"}.manifest("small"))
+		}
+		return w.Write(file, manifests.String())
+	}
+	serve := func(read, write string) *harness.Worker {
+		w.Env = append(w.Env, keyEnv(read, write)...)
+		return w.StartWorker(harness.WorkerOptions{Env: keyEnv(read, write)})
+	}
+	// rows counts the resources that are Ready, and those that are named with the key.
+	rows := func() (ready, lost int) {
+		var items []struct {
+			ID         string `json:"id"`
+			Phase      string `json:"phase"`
+			Unreadable string `json:"unreadable"`
+		}
+		if err := json.Unmarshal([]byte(w.MustCLI("get", "-o", "json").Out), &items); err != nil {
+			t.Fatal(err)
+		}
+		for i, item := range items {
+			switch {
+			case item.ID == "":
+				t.Errorf("row %d has no ID", i)
+			case strings.HasPrefix(item.Unreadable, "encrypted with the key a,"):
+				lost++
+			case item.Phase == "Ready":
+				ready++
+			}
+		}
+		return ready, lost
+	}
+	former := serve("a", "a")
+	w.MustCLI("apply", "-f", write("former.yaml", 0, n/2), "--wait", "--timeout", "5m")
+	rotated := serve("ab", "b")
+	former.Stop()
+	w.MustCLI("apply", "-f", write("later.yaml", n/2, n), "--wait", "--timeout", "5m")
+	rotated.Stop()
+
+	without := serve("b", "b")
+	if ready, lost := rows(); ready != n-n/2 || lost != n/2 {
+		t.Errorf("without the former key %d resources are Ready and %d named, want half of %d each", ready, lost, n)
+	}
+	w.MustCLI("reconcile", "-f", "later.yaml", "--wait", "--timeout", "5m")
+	first, err := resource.ParseID(thing{"loss", "r000", "0"}.id())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Client.TerminateWorkflow(t.Context(), first.WorkflowID(), "", "its key is lost"); err != nil {
+		t.Fatal(err)
+	}
+	w.MustCLI("apply", "-f", write("first.yaml", 0, 1), "--wait", "--timeout", "2m")
+	without.Stop()
+
+	serve("ab", "b")
+	w.MustCLI("reconcile", "--all", "--wait", "--timeout", "5m")
+	if ready, lost := rows(); ready != n || lost != 0 {
+		t.Errorf("with both keys %d resources are Ready and %d named, want all %d Ready", ready, lost, n)
+	}
+	for i := range n {
+		if id := (thing{group: "loss", name: fmt.Sprintf("r%03d", i)}).id(); s.Sim.Count(http.MethodPut, id) != 1 {
+			t.Errorf("%s: %d PUTs, want the one that created it", id, s.Sim.Count(http.MethodPut, id))
 		}
 	}
 }
@@ -135,13 +208,16 @@ func TestWithoutKey(t *testing.T) {
 	}
 	keyless.Stop()
 
-	// A worker that starts now serves nothing and ends with the reason.
+	// A worker that starts now warns.
 	for name, env := range map[string][]string{"no keys": nil, "another key": other} {
-		refused := w.StartWorker(harness.WorkerOptions{Env: env, NotReady: true})
-		w.Until(60*time.Second, name+": the worker ends", func() (bool, string) { return !refused.Running(), refused.Log() })
-		if log := refused.Log(); !strings.Contains(log, missing) || !strings.Contains(log, "ARMATURE_ENCRYPTION_KEYS") || !strings.Contains(log, "nothing was changed") {
+		warned := w.StartWorker(harness.WorkerOptions{Env: env})
+		if log := warned.Log(); !strings.Contains(log, "some workflows cannot be read") || !strings.Contains(log, missing) || !strings.Contains(log, "ARMATURE_ENCRYPTION_KEYS") {
 			t.Errorf("%s: the log does not say what is missing:\n%s", name, log)
 		}
+		warned.Stop()
+	}
+	if puts := s.Sim.Count(http.MethodPut, early.id()); puts != 0 {
+		t.Errorf("%d PUTs by workers without the key", puts)
 	}
 
 	// With the key everything continues where it was.
@@ -152,16 +228,20 @@ func TestWithoutKey(t *testing.T) {
 		t.Errorf("%d PUTs after the key came, want one", puts)
 	}
 
-	// A CLI without the key reads nothing, and sends nothing in clear.
+	// A CLI without the key shows the row, and sends nothing in clear.
 	before := thing{group: "before", name: "before", interval: "0"}
 	w.Write("before.yaml", before.manifest("small"))
-	for _, args := range [][]string{
-		{"get"}, {"describe", "early"}, {"why", "early"}, {"get", early.id()}, {"history", early.id()}, {"apply", "-f", "before.yaml"}, {"delete", "--yes", early.id()},
-		{"plan", "-f", "before.yaml"}, {"reconcile", "--all"}, {"doctor"},
-	} {
-		for name, env := range map[string][]string{"no keys": nil, "another key": other} {
-			result := w.CLIWith("", env, args...)
-			if result.Code == 0 || !strings.Contains(result.Out+result.Err, missing) {
+	for name, env := range map[string][]string{"no keys": nil, "another key": other} {
+		for _, args := range [][]string{{"get"}, {"describe", "early"}, {"why"}, {"get", early.id()}} {
+			if result := w.CLIWith("", env, args...); result.Code != 0 || !strings.Contains(result.Out, "early") || !strings.Contains(result.Out+result.Err, missing) {
+				t.Errorf("%s: want the row and the missing key in %s", name, result)
+			}
+		}
+		for _, args := range [][]string{
+			{"history", early.id()}, {"apply", "-f", "before.yaml"}, {"delete", "--yes", early.id()},
+			{"plan", "-f", "before.yaml"}, {"reconcile", "--all"}, {"doctor"},
+		} {
+			if result := w.CLIWith("", env, args...); result.Code == 0 || !strings.Contains(result.Out+result.Err, missing) {
 				t.Errorf("%s: want the missing key in %s", name, result)
 			}
 		}
@@ -197,7 +277,10 @@ func TestKeyIsRemoved(t *testing.T) {
 	former.Stop()
 
 	rotated := []*harness.Worker{start("one", "ab", "b"), start("two", "ab", "b")}
-	w.MustCLI("rollout", "promote", "two", "--now")
+	w.Until(time.Minute, "version two is promoted, once the server knows its task queues", func() (bool, string) {
+		result := w.CLI("rollout", "promote", "two")
+		return result.Code == 0, result.String()
+	})
 	if result := w.CLI("rollout", "status", "--wait", "--timeout", "3m"); result.Code != 0 {
 		t.Fatalf("not everything moved: %s", result)
 	}

@@ -47,7 +47,8 @@ func TestRecordHistories(t *testing.T) {
 	w := harness.New(t, binaries, harness.Options{})
 	w.StartWorker(harness.WorkerOptions{})
 	s := scenarios{w}
-	steady := s.start(t, "steady", "1m")
+	steady, slow := s.start(t, "steady", "1m"), s.start(t, "slow", "1m")
+	s.Sim.Call(http.MethodPost, "/faults", armsim.Fault{Path: slow.id(), Method: http.MethodGet, DelayMs: 4000, Count: 1}, nil)
 	for name, play := range map[string]func(*testing.T, scenarios, thing){
 		"create": playCreate, "drift": playDrift, "owner-blocked": playOwnerBlocked, "pre-check-blocked": playPreCheckBlocked,
 		"post-check-failure": playPostCheckFailure, "long-operation": playLongOperation, "throttled": playThrottled,
@@ -67,6 +68,14 @@ func TestRecordHistories(t *testing.T) {
 		s := scenarios{s.On(t)}
 		s.UntilStatus(2*time.Minute, steady.id(), "had a pass by its own timer", func(status workflows.Status) bool { return status.Pass >= 2 })
 		s.Record(steady.id(), "in-sync")
+	})
+	t.Run("look-deferred", func(t *testing.T) {
+		s := scenarios{s.On(t)}
+		s.UntilStatus(2*time.Minute, slow.id(), "had a pass by its own timer", func(status workflows.Status) bool { return status.Pass >= 2 })
+		if lines := s.HistoryLines(slow.id()); strings.Count(lines, "GetResource") < 3 {
+			t.Errorf("want the look of the creation, one that Azure did not answer in time, and the read after it:\n%s", lines)
+		}
+		s.Record(slow.id(), "look-deferred")
 	})
 }
 

@@ -3,6 +3,7 @@ package repo
 import (
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -29,30 +30,42 @@ func stages(t *testing.T) map[string]string {
 	return found
 }
 
-// Our images contain and start their program, start from nothing, bring no shell, and have a
-// user that is not root; compose builds targets and arguments that exist.
+// Our images contain and start their program, by the name that it has in a release, and else
+// nothing but certificates. They start from nothing, bring no shell, and have a user that is
+// not root. The stage build has the flags of make dist; compose builds targets and arguments
+// that exist.
 func TestImages(t *testing.T) {
 	user := regexp.MustCompile(`(?m)^USER [1-9]\d*:[1-9]\d*$`)
-	copied := regexp.MustCompile(`(?m)^COPY --from=(\S+)`)
+	copied := regexp.MustCompile(`(?m)^(?:COPY|ADD) .*$`)
+	const certificates, platform = "COPY --from=debian /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/", "-${TARGETOS}-${TARGETARCH} "
 	entry := map[string]string{"worker": "/worker", "cli": "/armature", "armsim": "/armsim"}
+	contents := map[string][]string{
+		"worker": {certificates, "COPY --from=build --chmod=755 /armature-worker" + platform + "/worker"},
+		"cli":    {certificates, "COPY --from=build --chmod=755 /armature" + platform + "/armature"},
+		"armsim": {"COPY --from=build --chmod=755 /armsim" + platform + "/armsim", "COPY --from=debian --chown=65532:65532 /srv /tls"},
+	}
 	all := stages(t)
 	for name, stage := range all {
-		if name == "build" {
+		if name == "build" || name == "debian" {
 			continue
 		}
 		if !user.MatchString(stage) || !strings.HasPrefix(stage, "scratch ") {
 			t.Errorf("target %s runs as root, or has a base with a shell", name)
 		}
-		if !strings.Contains(stage, `ENTRYPOINT ["`+entry[name]+`"]`) || !strings.Contains(stage, "COPY --from=build /out"+entry[name]+" "+entry[name]+"\n") {
-			t.Errorf("target %s does not contain and start %q", name, entry[name])
+		if !strings.Contains(stage, `ENTRYPOINT ["`+entry[name]+`"]`) {
+			t.Errorf("target %s does not start %q", name, entry[name])
 		}
 		if strings.Contains(stage, "\nRUN ") {
 			t.Errorf("target %s runs a command, and has no shell", name)
 		}
-		for _, from := range copied.FindAllStringSubmatch(stage, -1) {
-			if _, found := all[from[1]]; !found {
-				t.Errorf("target %s copies from %s, which is no stage", name, from[1])
-			}
+		if got := copied.FindAllString(stage, -1); !slices.Equal(got, contents[name]) {
+			t.Errorf("target %s contains\n%q, want\n%q", name, got, contents[name])
+		}
+	}
+	makefile := fileText(t, "Makefile")
+	for _, flags := range []string{`-trimpath -ldflags`, "-X main.version=", "CGO_ENABLED=0", "-buildvcs=false"} {
+		if !strings.Contains(all["build"], flags) || !strings.Contains(makefile, flags) {
+			t.Errorf("image and release do not both have %s: their programs differ", flags)
 		}
 	}
 	for image, program := range map[string]string{"worker": "./worker", "cli": "./starter/cmd", "armsim": "./armsim/cmd"} {
@@ -74,11 +87,34 @@ func TestImages(t *testing.T) {
 		}
 	}
 	module := regexp.MustCompile(`(?m)^go (\S+)$`).FindStringSubmatch(fileText(t, "go.mod"))
-	if image := regexp.MustCompile(`^(?:--platform=\S+ )?golang:(\d+\.\d+)`).FindStringSubmatch(all["build"]); image == nil || !strings.HasPrefix(module[1], image[1]) {
+	if image := regexp.MustCompile(`^(?:--platform=\S+ )?golang:(\d+\.\d+)`).FindStringSubmatch(all["debian"]); image == nil || !strings.HasPrefix(module[1], image[1]) {
 		t.Errorf("the image is built with %v, the module wants Go %s", image, module[1])
 	}
 	if !strings.Contains(all["build"], "CGO_ENABLED=0") {
 		t.Error("the programs are not static: an empty image has no loader")
+	}
+}
+
+// The context of an image has every package that its program links.
+func TestImageContext(t *testing.T) {
+	ignored := strings.Fields(fileText(t, ".dockerignore"))
+	list, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{.ImportPath}}", "./worker", "./starter/cmd", "./armsim/cmd").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := 0
+	for _, path := range strings.Fields(string(list)) {
+		folder, found := strings.CutPrefix(path, module+"/")
+		if !found {
+			continue
+		}
+		own++
+		if slices.ContainsFunc(ignored, func(name string) bool { return folder == name || strings.HasPrefix(folder, name+"/") }) {
+			t.Errorf("the programs link %s, which .dockerignore leaves out", folder)
+		}
+	}
+	if own < 10 {
+		t.Errorf("the programs link only %d packages of this module", own)
 	}
 }
 

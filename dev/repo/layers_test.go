@@ -45,7 +45,7 @@ var layers = [][]string{
 var leaves = map[string][]string{
 	"caller":              {"service"},
 	"internal/testonly":   nil, // tests alone
-	"internal/payload":    {"activities", "internal/encryption", "fleet", "service", "starter"},
+	"internal/payload":    {"activities", "workflows", "internal/encryption", "fleet", "service", "starter"},
 	"internal/searchattr": {"workflows", "fleet", "service", "starter"},
 	"config":              {"service"},
 	"armsim":              {"extensions/passtest"},

@@ -100,7 +100,8 @@ var writers = map[string]map[string]string{
 }
 
 // Every workflow begins with no rights, and every job states its own: those that build
-// and test only read, and those that sign and publish run no file of the repository.
+// and test only read, and those that sign and publish compile and run no file of the
+// repository.
 func TestWorkflowPermissions(t *testing.T) {
 	for file, p := range pipelines(t) {
 		if p.Permissions == nil || len(*p.Permissions) > 0 {
@@ -121,8 +122,11 @@ func TestWorkflowPermissions(t *testing.T) {
 				}
 			}
 			for _, step := range job.Steps {
-				if len(allowed) > 0 && (strings.Contains(step.Run, "make ") || strings.Contains(step.Run, "./")) {
+				if len(allowed) > 0 && (strings.Contains(step.Run, "make ") || strings.Contains(step.Run, "go ") || strings.Contains(step.Run, "./")) {
 					t.Errorf("%s: job %s has rights to write and runs %q", file, name, step.Run)
+				}
+				if len(allowed) > 0 && strings.HasPrefix(step.Uses, "docker/build-push-action@") && step.With["build-contexts"] != "build=dist" {
+					t.Errorf("%s: job %s has rights to write and compiles programs", file, name)
 				}
 			}
 		}
@@ -178,10 +182,11 @@ func TestWorkflowSteps(t *testing.T) {
 }
 
 // A release waits for all checks, builds with the Go of the Dockerfile, checks
-// vulnerabilities without a way to skip, builds twice, and makes each image.
+// vulnerabilities without a way to skip, builds twice, and packs each image from programs
+// whose sums it has checked.
 func TestReleaseWorkflow(t *testing.T) {
 	all := pipelines(t)
-	release, builder := all["release.yml"].Jobs, regexp.MustCompile(`golang:\S+`).FindString(stages(t)["build"])
+	release, builder := all["release.yml"].Jobs, regexp.MustCompile(`golang:\S+`).FindString(stages(t)["debian"])
 	for name, job := range map[string]pipelineJob{"check": all["ci.yml"].Jobs["check"], "build": release["build"]} {
 		if job.Container.Image != builder {
 			t.Errorf("job %s runs in %s, the Dockerfile builds in %s", name, job.Container.Image, builder)
@@ -206,9 +211,31 @@ func TestReleaseWorkflow(t *testing.T) {
 			t.Errorf("the job build does not run %s", want)
 		}
 	}
+	checked := slices.IndexFunc(release["images"].Steps, func(s pipelineStep) bool { return strings.Contains(s.Run, "sha256sum --check --strict SHA256SUMS") })
+	packed := slices.IndexFunc(release["images"].Steps, func(s pipelineStep) bool { return strings.HasPrefix(s.Uses, "docker/build-push-action@") })
+	if checked < 0 || packed < checked {
+		t.Errorf("step %d packs the images, step %d checks the sums of the programs", packed, checked)
+	}
 	images := slices.Sorted(maps.Keys(stages(t)))
-	images = slices.DeleteFunc(images, func(name string) bool { return name == "build" })
+	images = slices.DeleteFunc(images, func(name string) bool { return name == "build" || name == "debian" })
 	if got := slices.Sorted(slices.Values(release["images"].Strategy.Matrix["target"])); !slices.Equal(got, images) {
 		t.Errorf("the release has the images %v, the Dockerfile has %v", got, images)
+	}
+}
+
+// The modules that docs/release.md names for their missing maintenance are still required,
+// and only by other modules.
+func TestUnmaintainedModules(t *testing.T) {
+	_, section, _ := strings.Cut(fileText(t, "docs/release.md"), "\n## Modules without maintenance\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	rows := regexp.MustCompile("(?m)^\\| `([^`]+)` \\|").FindAllStringSubmatch(section, -1)
+	if len(rows) == 0 {
+		t.Fatal("the page names no module")
+	}
+	modules := fileText(t, "go.mod")
+	for _, row := range rows {
+		if !regexp.MustCompile(`(?m)^\s` + regexp.QuoteMeta(row[1]) + ` \S+ // indirect$`).MatchString(modules) {
+			t.Errorf("docs/release.md names %s, which go.mod does not require for other modules", row[1])
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/internal/extensionhost"
+	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
 
@@ -69,6 +70,29 @@ func TestDataFacts(t *testing.T) {
 		if all.HoldsUnlistedData(entry.Type) == without.HoldsUnlistedData(entry.Type) && all.MayHoldData(entry.Type) == without.MayHoldData(entry.Type) {
 			t.Errorf("%s: the row about data changes nothing", entry.Type)
 		}
+	}
+}
+
+// TestPublicFacts: a public property is published, and without the row its name makes it a secret.
+func TestPublicFacts(t *testing.T) {
+	rows := 0
+	for _, entry := range azure.Facts() {
+		for _, public := range entry.Facts.Comparison.PublicPaths() {
+			rows++
+			path, err := resource.ParsePath(public)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found, _ := types.Lookup(entry.Type, types.Newest(entry.Type)).Find(path); len(found) == 0 {
+				t.Errorf("%s: %s is not published", entry.Type, public)
+			}
+			if !resource.SecretName(path.LastName()) {
+				t.Errorf("%s: the row about %s changes nothing", entry.Type, public)
+			}
+		}
+	}
+	if rows == 0 {
+		t.Error("no row: the test compares nothing")
 	}
 }
 

@@ -53,6 +53,8 @@ func (alone) Take(context.Context, activities.Turn) (activities.Position, error)
 
 func (alone) End(context.Context, activities.Turn) error { return nil }
 
+func (alone) KnownFreeze(map[string]string) (writing.Freeze, bool) { return writing.Freeze{}, false }
+
 func (alone) Frozen(context.Context, map[string]string) (writing.Freeze, bool, error) {
 	return writing.Freeze{}, false, nil
 }

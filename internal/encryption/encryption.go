@@ -30,6 +30,7 @@ const (
 const (
 	KeysVariable     = "ARMATURE_ENCRYPTION_KEYS"
 	WriteKeyVariable = "ARMATURE_ENCRYPTION_WRITE_KEY"
+	RequireVariable  = "ARMATURE_ENCRYPTION_REQUIRE"
 )
 
 // Settings are the section encryption of the configuration. The zero value encrypts nothing.
@@ -38,6 +39,8 @@ type Settings struct {
 	Keys []string
 	// WriteKey is the ID of the key for writing; "" writes clear payloads.
 	WriteKey string
+	// Require is the time from which on runs have no clear payloads, in RFC 3339; "" for never.
+	Require string
 }
 
 // Vault reads from key vaults.
@@ -62,6 +65,9 @@ func Load(ctx context.Context, settings Settings, sources Sources, options paylo
 	refs, err := keyref.Parse(settings.Keys)
 	if err == nil {
 		err = keyref.CheckWriteKey(refs, settings.WriteKey)
+	}
+	if err == nil {
+		options.Require, err = keyref.ParseRequire(settings.Require, settings.WriteKey)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("encryption: %w", err)

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // Kind is where a key is.
@@ -99,4 +100,20 @@ func CheckWriteKey(refs []Ref, id string) error {
 		}
 	}
 	return fmt.Errorf("%q is the ID of no key in encryption.keys; add the key, or choose one of them", id)
+}
+
+// ParseRequire returns the time from which on runs have no clear payloads, the zero time for "".
+// Without a key for writing, others would refuse every message of this program.
+func ParseRequire(text, writeKey string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	since, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("%q is no time in RFC 3339, for example 2026-12-01T00:00:00Z", text)
+	}
+	if writeKey == "" {
+		return time.Time{}, errors.New("encryption.require needs encryption.write-key")
+	}
+	return since, nil
 }

@@ -29,6 +29,22 @@ type embeddedError struct{ error }
 
 func (e *embeddedError) Unwrap() error { return e.error }
 
+// WithSerializationContext passes the context to every codec that uses it.
+func (o *outer) WithSerializationContext(ctx converter.SerializationContext) converter.PayloadCodec {
+	at := &outer{chain: withContext(o.chain, ctx)}
+	for _, codec := range o.codecs {
+		at.codecs = append(at.codecs, withContext(codec, ctx))
+	}
+	return at
+}
+
+func withContext(codec converter.PayloadCodec, ctx converter.SerializationContext) converter.PayloadCodec {
+	if uses, ok := codec.(converter.PayloadCodecWithSerializationContext); ok {
+		return uses.WithSerializationContext(ctx)
+	}
+	return codec
+}
+
 // Encode compresses and encrypts, then encodes with the first to the last codec.
 func (o *outer) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	payloads, err := o.chain.Encode(payloads)

@@ -3,8 +3,12 @@ package payload
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
+	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/converter"
 	"google.golang.org/protobuf/proto"
 )
@@ -33,6 +37,14 @@ func (e *MissingKeyError) Error() string {
 // errAltered reports data that the key does not open.
 var errAltered = errors.New("the data was altered, or another key has the same ID; compare the keys with `armature doctor`")
 
+// IsUnreadable reports whether data could not be decrypted: the key is not configured, does
+// not open the data, the data was copied from another place, or it is not encrypted and must be.
+func IsUnreadable(err error) bool {
+	_, missing := errors.AsType[*MissingKeyError](err)
+	_, isClear := errors.AsType[*NotEncryptedError](err)
+	return missing || isClear || errors.Is(err, errAltered) || errors.Is(err, errMoved)
+}
+
 // KeyID returns the ID of the key of an encrypted payload, "" for any other payload.
 func KeyID(p *commonpb.Payload) string {
 	if string(p.GetMetadata()[converter.MetadataEncoding]) != EncryptedEncoding {
@@ -41,9 +53,19 @@ func KeyID(p *commonpb.Payload) string {
 	return string(p.GetMetadata()[MetadataKeyID])
 }
 
-// CheckReadable returns a *MissingKeyError if the payload was encrypted with a key that the
-// converters do not have.
-func (c *Converters) CheckReadable(p *commonpb.Payload) error { return c.keys.check(p) }
+// CheckMemo returns an error if a field of the memo of a run cannot be decrypted here, the
+// first one by name.
+func (c *Converters) CheckMemo(namespace string, info *workflowpb.WorkflowExecutionInfo) error {
+	at := c.AtRun(namespace, info)
+	memo := info.GetMemo().GetFields()
+	for _, name := range slices.Sorted(maps.Keys(memo)) {
+		var ignored any
+		if err := at.FromPayload(memo[name], &ignored); IsUnreadable(err) {
+			return err //nolint:wrapcheck // the caller names the run
+		}
+	}
+	return nil
+}
 
 func (r keyring) check(p *commonpb.Payload) error {
 	if string(p.GetMetadata()[converter.MetadataEncoding]) != EncryptedEncoding {
@@ -59,9 +81,24 @@ func (r keyring) check(p *commonpb.Payload) error {
 type chain struct {
 	*codec
 	keys keyring
+	// place is where payloads are written and read, if it is known.
+	place Place
+	// since is set if payloads that are not encrypted are refused.
+	since time.Time
 }
 
 func newChain(keys keyring) *chain { return &chain{codec: newCodec(), keys: keys} }
+
+// sealed returns the chain that refuses payloads that are not encrypted.
+func (c *chain) sealed(since time.Time) *chain { return &chain{c.codec, c.keys, c.place, since} }
+
+// WithSerializationContext returns the chain of a workflow, which binds what it encrypts to it.
+func (c *chain) WithSerializationContext(ctx converter.SerializationContext) converter.PayloadCodec {
+	if len(c.keys.read) == 0 {
+		return c
+	}
+	return &chain{c.codec, c.keys, placeOf(ctx), c.since}
+}
 
 // Encode compresses payloads and encrypts them if there is a key for writing.
 func (c *chain) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
@@ -79,7 +116,7 @@ func (c *chain) encode(p *commonpb.Payload) (*commonpb.Payload, error) {
 	if err != nil || c.keys.write == nil {
 		return compressed, err
 	}
-	return c.keys.write.seal(compressed)
+	return c.keys.write.seal(compressed, c.place)
 }
 
 func (c *chain) decode(p *commonpb.Payload) (*commonpb.Payload, error) {
@@ -88,35 +125,35 @@ func (c *chain) decode(p *commonpb.Payload) (*commonpb.Payload, error) {
 	}
 	if s := c.keys.read[KeyID(p)]; s != nil {
 		opened, err := s.open(p)
+		if err == nil {
+			err = c.place.check(PlaceOf(p))
+		}
 		if err != nil {
 			return nil, err
 		}
 		p = opened
+	} else if !c.since.IsZero() {
+		return nil, &NotEncryptedError{c.since}
 	}
 	return c.codec.decode(p)
 }
 
-// seal encrypts a payload with its metadata: nonce, ciphertext and tag.
-func (s *sealer) seal(p *commonpb.Payload) (*commonpb.Payload, error) {
+// seal encrypts a payload with its metadata for a place: nonce, ciphertext and tag.
+func (s *sealer) seal(p *commonpb.Payload, place Place) (*commonpb.Payload, error) {
 	plain, err := proto.Marshal(p)
 	if err != nil {
 		return nil, fmt.Errorf("marshal payload: %w", err)
 	}
-	return &commonpb.Payload{
-		Metadata: map[string][]byte{converter.MetadataEncoding: []byte(EncryptedEncoding), MetadataKeyID: []byte(s.id)},
-		Data:     s.aead.Seal(nil, nil, plain, s.bound),
-	}, nil
+	metadata := map[string][]byte{converter.MetadataEncoding: []byte(EncryptedEncoding), MetadataKeyID: []byte(s.id)}
+	place.addTo(metadata)
+	return &commonpb.Payload{Metadata: metadata, Data: s.aead.Seal(nil, nil, plain, place.bound(s.id))}, nil
 }
 
 // open decrypts what seal encrypted.
 func (s *sealer) open(p *commonpb.Payload) (*commonpb.Payload, error) {
-	plain, err := s.aead.Open(nil, nil, p.GetData(), s.bound)
+	plain, err := s.aead.Open(nil, nil, p.GetData(), PlaceOf(p).bound(s.id))
 	if err != nil {
 		return nil, fmt.Errorf("decrypt payload with the key %s: %w", s.id, errAltered)
 	}
 	return unmarshal(plain)
 }
-
-// boundTo returns the authenticated data, which binds the encoding and the ID of the key to
-// the ciphertext.
-func boundTo(id string) []byte { return []byte(EncryptedEncoding + "\x00" + id) }

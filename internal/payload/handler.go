@@ -31,7 +31,10 @@ const (
 
 // allowedHeaders are those that the Web UI sends to a codec server: with "pass access
 // token" also the access token and the ID token (server 2.55 of the Web UI).
-const allowedHeaders = "Authorization, Authorization-Extras, Content-Type, X-Namespace"
+const allowedHeaders = "Authorization, Authorization-Extras, Content-Type, " + namespaceHeader
+
+// namespaceHeader names the namespace whose payloads the sender reads.
+const namespaceHeader = "X-Namespace"
 
 // errTooLarge marks a request over one of the bounds.
 var errTooLarge = errors.New("request too large")
@@ -124,10 +127,11 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	return nil, false
 }
 
-// mayDecrypt reports whether the sender may decrypt all payloads of a request. If not, it
-// writes the error to w.
+// mayDecrypt reports whether the sender may decrypt all payloads of a request, and all are of
+// the namespace that it looks at. If not, it writes the error to w.
 func (c *Converters) mayDecrypt(w http.ResponseWriter, r *http.Request, body []byte, may func(*http.Request, string) bool) bool {
-	if may == nil {
+	namespace := r.Header.Get(namespaceHeader)
+	if may == nil && namespace == "" {
 		return true
 	}
 	var request commonpb.Payloads
@@ -141,8 +145,12 @@ func (c *Converters) mayDecrypt(w http.ResponseWriter, r *http.Request, body []b
 		return false
 	}
 	for _, p := range payloads {
-		if id := KeyID(p); id != "" && !may(r, id) {
+		if id := KeyID(p); id != "" && may != nil && !may(r, id) {
 			http.Error(w, fmt.Sprintf("you may not decrypt payloads of the key %s", id), http.StatusForbidden)
+			return false
+		}
+		if of := PlaceOf(p).Namespace; namespace != "" && of != "" && of != namespace {
+			http.Error(w, fmt.Sprintf("a payload was written for namespace %s, and stands in %s", of, namespace), http.StatusForbidden)
 			return false
 		}
 	}

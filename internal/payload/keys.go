@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // KeySize is the size of a key in bytes (AES-256).
@@ -47,8 +48,6 @@ func CheckKeyID(id string) error {
 type sealer struct {
 	id   string
 	aead cipher.AEAD
-	// bound is the authenticated data of every payload.
-	bound []byte
 	// check identifies the key without disclosing it.
 	check string
 }
@@ -105,7 +104,7 @@ func newSealer(key Key) (*sealer, error) {
 	}
 	mac := hmac.New(sha256.New, key.Secret)
 	mac.Write([]byte("armature key check\x00" + key.ID))
-	return &sealer{id: key.ID, aead: aead, bound: boundTo(key.ID), check: hex.EncodeToString(mac.Sum(nil)[:checkSize])}, nil
+	return &sealer{id: key.ID, aead: aead, check: hex.EncodeToString(mac.Sum(nil)[:checkSize])}, nil
 }
 
 // checkSize is the size of a check value in bytes: enough that two keys differ, and far
@@ -126,11 +125,13 @@ type Status struct {
 	Keys map[string]string `json:"keys,omitempty"`
 	// WriteKey is the ID of the key for writing, "" where nothing is encrypted.
 	WriteKey string `json:"writeKey,omitempty"`
+	// Require is the time from which on runs have no clear payloads, the zero time for never.
+	Require time.Time `json:"require,omitzero"`
 }
 
 // Status returns the keys of the converters.
 func (c *Converters) Status() Status {
-	status := Status{Keys: map[string]string{}}
+	status := Status{Keys: map[string]string{}, Require: c.require}
 	for id, s := range c.keys.read {
 		status.Keys[id] = s.check
 	}

@@ -3,15 +3,18 @@
 // server share it, because each of them must read the histories that the others write.
 //
 // Payloads over [Threshold] (mostly bodies of resources) are compressed with zstd. With a
-// key to write, every payload is then encrypted with AES-256-GCM; without one, small
-// payloads stay plain JSON, which is readable in the Temporal Web UI. Payloads of every
-// form are readable at any time, as long as their key is configured.
+// key to write, every payload but those of freezes (clear.go) is then encrypted with
+// AES-256-GCM; without one, small payloads stay plain JSON, which is readable in the Temporal
+// Web UI. Payloads of every form are readable at any time, as long as their key is configured.
 //
 // The package must not know resources or where keys come from, and imports no other
 // package of Armature.
 package payload
 
 import (
+	"errors"
+	"time"
+
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
@@ -24,6 +27,9 @@ type Options struct {
 	// WriteKey is the ID of the key for writing, one of Keys. "" encrypts nothing: what is
 	// encrypted already stays readable.
 	WriteKey string
+	// Require is the time from which on runs have no clear payloads: those of a run that began
+	// then or later are refused. The zero time refuses none. It needs a WriteKey.
+	Require time.Time
 	// Base converts values to payloads before compression and encryption; nil is the SDK's
 	// default (JSON).
 	Base converter.DataConverter
@@ -47,8 +53,9 @@ type Converters struct {
 	// Codec is the compression and encryption alone, for codec servers.
 	Codec converter.PayloadCodec
 
-	keys   keyring
-	codecs []converter.PayloadCodec
+	keys    keyring
+	codecs  []converter.PayloadCodec
+	require time.Time
 }
 
 // New returns the converters of the options. An error names the key that is not valid,
@@ -58,6 +65,9 @@ func New(options Options) (*Converters, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !options.Require.IsZero() && keys.write == nil {
+		return nil, errors.New("encrypted payloads are required, and there is no key for writing")
+	}
 	return newConverters(options, keys), nil
 }
 
@@ -65,25 +75,36 @@ func New(options Options) (*Converters, error) {
 func Clear() *Converters { return newConverters(Options{}, keyring{}) }
 
 func newConverters(options Options, keys keyring) *Converters {
-	embedded := options.Base != nil || len(options.Codecs) > 0
+	ownBase := options.Base != nil
+	embedded := ownBase || len(options.Codecs) > 0
 	if options.Base == nil {
 		options.Base = converter.GetDefaultDataConverter()
 	}
-	c := &Converters{Codec: around(newChain(keys), options.Codecs), keys: keys, codecs: options.Codecs}
-	c.Data = newData(options.Base, c.Codec, embedded)
-	if options.BaseFailure == nil {
-		options.BaseFailure = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{
-			DataConverter: c.Data, EncodeCommonAttributes: keys.write != nil,
-		})
+	chain := newChain(keys)
+	c := &Converters{Codec: around(chain, options.Codecs), keys: keys, codecs: options.Codecs, require: options.Require}
+	data := newData(options.Base, c.Codec, embedded)
+	data.clear = newData(options.Base, newCodec(), ownBase)
+	if data.since = c.require; !c.require.IsZero() {
+		data.sealed = newData(options.Base, around(chain.sealed(c.require), options.Codecs), embedded)
 	}
-	c.Failure = &failures{FailureConverter: options.BaseFailure, data: c.Data}
+	c.Data = data
+	of := func(data converter.DataConverter) converter.FailureConverter {
+		if options.BaseFailure != nil {
+			return options.BaseFailure
+		}
+		return temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{DataConverter: data, EncodeCommonAttributes: keys.write != nil})
+	}
+	c.Failure = &failures{
+		FailureConverter: of(c.Data), of: of, data: c.Data,
+		clear: temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{DataConverter: data.clear}),
+	}
 	return c
 }
 
-// Apply sets the converters of a client, and encodes the memos of runs that continue as new.
+// Apply sets the converters of a client, and lets no memo leave in clear.
 func (c *Converters) Apply(options *client.Options) {
 	options.DataConverter, options.FailureConverter = c.Data, c.Failure
-	c.withRenewedMemos(options)
+	c.withSealedMemos(options)
 }
 
 // ApplyForWorker sets the converters of the client with which a worker polls. A failure
@@ -91,7 +112,9 @@ func (c *Converters) Apply(options *client.Options) {
 // the text that another worker with the key reads in a replay.
 func (c *Converters) ApplyForWorker(options *client.Options) {
 	options.DataConverter = c.Data
-	options.FailureConverter = &failures{FailureConverter: c.Failure.(*failures).FailureConverter, data: c.Data, block: true} //nolint:forcetypeassert // newConverters sets it
+	blocking := *c.Failure.(*failures) //nolint:forcetypeassert // newConverters sets it
+	blocking.block = true
+	options.FailureConverter = &blocking
 }
 
 // DataConverter returns the data converter without keys.

@@ -12,6 +12,7 @@ import (
 const (
 	kindSpec   = "spec"
 	kindDelete = "delete"
+	kindLift   = "unfreeze"
 )
 
 // specMessage returns the signed bytes of a spec: everything in it but the signature,
@@ -26,6 +27,15 @@ func specMessage(namespace string, at time.Time, desired resource.Desired) ([]by
 func orderMessage(namespace string, at time.Time, order resource.DeletionOrder) ([]byte, error) {
 	order.Signature = nil
 	return message(kindDelete, namespace, at, order)
+}
+
+// liftMessage returns the signed bytes of an unfreeze: the selector, and the time of the freeze
+// to lift, so that the signature lifts no later one.
+func liftMessage(namespace string, at time.Time, selector string, since time.Time) ([]byte, error) {
+	return message(kindLift, namespace, at, struct {
+		Selector string    `json:"selector"`
+		Since    time.Time `json:"since"`
+	}{selector, since.UTC()})
 }
 
 // message returns the bytes of a value. Go writes the fields of a struct in their order

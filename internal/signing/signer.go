@@ -15,7 +15,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// Signer signs specs and deletions for one namespace. A nil Signer signs nothing.
+// Signer signs specs, deletions and unfreezes for one namespace. A nil Signer signs nothing.
 type Signer struct {
 	key       ed25519.PrivateKey
 	namespace string
@@ -99,6 +99,20 @@ func (s *Signer) Order(order resource.DeletionOrder) (*resource.DeletionOrder, e
 	}
 	order.Signature = s.sign(at, text)
 	return &order, nil
+}
+
+// Unfreeze returns the signature of the request to lift the freeze with a selector that was
+// set at a time, nil of a nil Signer.
+func (s *Signer) Unfreeze(selector string, since time.Time) (*resource.Signature, error) {
+	if s == nil {
+		return nil, nil //nolint:nilnil // a request that is not signed has no signature
+	}
+	at := s.now().UTC()
+	text, err := liftMessage(s.namespace, at, selector, since)
+	if err != nil {
+		return nil, err
+	}
+	return s.sign(at, text), nil
 }
 
 func (s *Signer) sign(at time.Time, text []byte) *resource.Signature {

@@ -122,6 +122,24 @@ func TestSpec(t *testing.T) {
 				}).WithSecrets()}
 			},
 		},
+		"aged": {
+			reason: "its time is bounded", want: resource.ReasonSignatureOutdated, message: "more than 24h0m0s ago (signing.max-age)",
+			specs: func(t *testing.T, w *world) []resource.Desired {
+				w.verifier.MaxSpecAge = 24 * time.Hour
+				signed := w.spec(t, nil)
+				w.verified = w.signed.Add(24*time.Hour + time.Second)
+				return []resource.Desired{signed}
+			},
+		},
+		"within its age": {
+			reason: "a day is not over",
+			specs: func(t *testing.T, w *world) []resource.Desired {
+				w.verifier.MaxSpecAge = 24 * time.Hour
+				signed := w.spec(t, nil)
+				w.verified = w.signed.Add(24 * time.Hour)
+				return []resource.Desired{signed}
+			},
+		},
 		"unsigned": {
 			reason: "a plain Temporal client", want: resource.ReasonSignatureMissing, message: "is not signed",
 			specs: func(t *testing.T, w *world) []resource.Desired {
@@ -391,8 +409,12 @@ func TestSignedBytesStay(t *testing.T) {
 	order := w.order(t, func(o *resource.DeletionOrder) {
 		o.Cascade, o.EndScope, o.WithData, o.Replace, o.APIVersion, o.Selector = true, true, true, true, "2030-01-01", "a=b"
 	})
-	got := map[string]string{"spec": hex(full.Signature), "order": hex(order.Signature), "key": w.signer.KeyID()}
-	want := map[string]string{"key": "a3c761e56d55f45e", "order": "155c5a5fcd89fdc13b324f64134618b5", "spec": "1c7657e78a0a082b66bfa81a3fe30ea8"}
+	lift, err := w.signer.Unfreeze("a=b", w.signed.Add(-time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{"spec": hex(full.Signature), "order": hex(order.Signature), "unfreeze": hex(lift), "key": w.signer.KeyID()}
+	want := map[string]string{"key": "a3c761e56d55f45e", "order": "155c5a5fcd89fdc13b324f64134618b5", "spec": "1c7657e78a0a082b66bfa81a3fe30ea8", "unfreeze": "43dadaf683bd06926b36aeda54e46242"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-recorded +now:\n%s", diff)
 	}

@@ -17,6 +17,8 @@ const (
 	// MaxOrderAge is how long a signed deletion counts: an old one must not delete what
 	// was created again since.
 	MaxOrderAge = 7 * 24 * time.Hour
+	// maxLiftAge is how long a signed unfreeze counts.
+	maxLiftAge = 10 * time.Minute
 	// maxRemembered bounds the resources of which a worker remembers the newest
 	// signature.
 	maxRemembered = 100_000
@@ -35,6 +37,8 @@ type Verifier struct {
 	keys      map[string]ed25519.PublicKey
 	namespace string
 	now       func() time.Time
+	// MaxSpecAge is how long a signed spec counts, 0 for ever. It is set before the first use.
+	MaxSpecAge time.Duration
 
 	mu     sync.Mutex
 	newest map[string]time.Time
@@ -71,6 +75,10 @@ func (v *Verifier) Spec(desired resource.Desired) *Fault {
 	if fault := v.check("spec", desired.Signature, text); fault != nil {
 		return fault
 	}
+	if age := v.now().Sub(desired.Signature.At); v.MaxSpecAge > 0 && age > v.MaxSpecAge {
+		return &Fault{resource.ReasonSignatureOutdated, fmt.Sprintf("its spec was signed at %s, more than %s ago (signing.max-age)",
+			desired.Signature.At.Format(time.RFC3339), v.MaxSpecAge)}
+	}
 	return v.remember(desired.ID, "spec", desired.Signature.At)
 }
 
@@ -97,6 +105,29 @@ func (v *Verifier) Deletion(desired resource.Desired, override string, order *re
 		return fault
 	}
 	return v.remember(desired.ID, "deletion", order.Signature.At)
+}
+
+// Unfreeze returns why the freeze with a selector that was set at a time may not be lifted,
+// nil if it may.
+func (v *Verifier) Unfreeze(selector string, since time.Time, signature *resource.Signature) *Fault {
+	switch {
+	case signature == nil:
+		return &Fault{resource.ReasonSignatureMissing, "its request is not signed, and this worker lifts freezes only for signed ones; pass --signing-key"}
+	case since.IsZero():
+		return &Fault{resource.ReasonSignatureInvalid, "its request does not name the freeze to lift"}
+	}
+	text, err := liftMessage(v.namespace, signature.At, selector, since)
+	if err != nil {
+		return &Fault{resource.ReasonSignatureInvalid, err.Error()}
+	}
+	if fault := v.check("request", signature, text); fault != nil {
+		return fault
+	}
+	if v.now().Sub(signature.At) > maxLiftAge {
+		return &Fault{resource.ReasonSignatureOutdated, fmt.Sprintf("its request was signed at %s, more than %s ago; set the clock of the signer, and run the command again",
+			signature.At.Format(time.RFC3339), maxLiftAge)}
+	}
+	return nil
 }
 
 // specOf returns why the spec of a resource does not allow its deletion, nil if it does. A

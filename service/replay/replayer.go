@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"slices"
 
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
@@ -109,7 +110,7 @@ func (p Replayer) One(ctx context.Context, source Source) Result {
 // replayer changes events, and a second replay of the same events would fail.
 func (p Replayer) replay(history *historypb.History, execution workflow.Execution, interceptors ...interceptor.WorkerInterceptor) error {
 	replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{
-		DataConverter: p.Converter, Interceptors: interceptors, DisableDeadlockDetection: true,
+		DataConverter: p.Converter, Interceptors: append(interceptors, payload.NewInterceptor()), DisableDeadlockDetection: true,
 	})
 	if err != nil {
 		return fmt.Errorf("create the replayer: %w", err)

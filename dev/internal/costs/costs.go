@@ -37,11 +37,11 @@ func about(bytes float64) Limit {
 // worker; a resource that passes alone, once an hour, reads its owner each time.
 func Limits() map[string]Limit {
 	return map[string]Limit{
-		// One pass in sync, by its timer.
-		"history.steady.events":     exact(14),
-		"history.steady.bytes_2k":   about(3553),
-		"history.steady.bytes_20k":  about(6948), // the workflow requests at most 8 KB
-		"history.steady.bytes_200k": about(41700),
+		// One pass in sync, by its timer: all steps are part of one workflow task.
+		"history.steady.events":     exact(9),
+		"history.steady.bytes_2k":   about(2916),
+		"history.steady.bytes_20k":  about(6308), // the workflow requests at most 8 KB
+		"history.steady.bytes_200k": about(41065),
 		// One pass blocked by a missing owner, by its timer. One event is the summary for
 		// lists, which has the next try.
 		"history.blocked.events": exact(7),

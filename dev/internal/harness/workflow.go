@@ -11,10 +11,12 @@ import (
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/armature-io/armature/dev/internal/histories"
 	"github.com/armature-io/armature/dev/temporaldev"
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 )
@@ -116,65 +118,102 @@ func (w *World) AllHistoryLines(id string) string {
 
 // Texts returns every text that Temporal stores of the world's workflows and of activities
 // without a workflow, decoded: histories of all runs, descriptions, memos, search
-// attributes, inputs, results and failures.
+// attributes, inputs, results and failures. Encrypted payloads stay as they are.
 func (w *World) Texts() []string {
 	w.T.Helper()
+	return w.allTexts(histories.Texts)
+}
+
+// DecryptedTexts is Texts for a reader with keys.
+func (w *World) DecryptedTexts(keys *payload.Converters) []string {
+	w.T.Helper()
+	return w.allTexts(func(message proto.Message) ([]string, error) { return histories.DecryptedTexts(message, keys) })
+}
+
+func (w *World) allTexts(of func(proto.Message) ([]string, error)) []string {
+	w.T.Helper()
 	var texts []string
+	add := func(message proto.Message) {
+		found, err := of(message)
+		if err != nil {
+			w.T.Fatal(err)
+		}
+		texts = append(texts, found...)
+	}
 	for _, execution := range w.executions("") {
 		history, err := histories.Fetch(w.T.Context(), w.Client, execution.GetWorkflowId(), execution.GetRunId())
 		if err != nil {
 			w.T.Fatal(err)
 		}
-		texts = append(texts, w.texts(history)...)
+		add(history)
 		description, err := w.Client.DescribeWorkflowExecution(w.T.Context(), execution.GetWorkflowId(), execution.GetRunId())
 		if err != nil {
 			w.T.Fatal(err)
 		}
-		texts = append(texts, w.texts(description)...)
+		add(description)
 	}
 	for _, described := range w.StandaloneActivities() {
-		texts = append(texts, w.texts(described)...)
+		add(described)
 	}
 	return texts
 }
 
 // ClearTexts returns what an operator of Temporal can read of all workflows and activities
-// without a workflow, by the name of the field, and the number of encrypted payloads.
-func (w *World) ClearTexts() (clear map[string][]string, sealed int) {
+// without a workflow, by the name of the field, and the numbers of encrypted payloads, and of
+// those that are not bound to their workflow. Payloads that are clear only for freezes, which
+// are exempt, begin with "freeze ".
+func (w *World) ClearTexts() (clear map[string][]string, sealed, elsewhere map[string]int) {
 	w.T.Helper()
-	clear = map[string][]string{}
-	read := func(message proto.Message) {
-		found, count := histories.Clear(message)
-		for name, texts := range found {
+	clear, sealed, elsewhere = map[string][]string{}, map[string]int{}, map[string]int{}
+	exempt := map[string][]string{}
+	read := func(workflowID string, message proto.Message, isFreeze bool) {
+		found := histories.Read(message)
+		for name, texts := range found.Fields {
 			clear[name] = append(clear[name], texts...)
 		}
-		sealed += count
+		into := clear
+		if isFreeze {
+			into = exempt
+		}
+		for name, texts := range found.Clear {
+			into[name] = append(into[name], texts...)
+		}
+		own := payload.Place{}
+		if workflowID != "" {
+			own = payload.Place{Namespace: client.DefaultNamespace, WorkflowID: workflowID}
+		}
+		for name, of := range found.Sealed {
+			sealed[name] += len(of)
+			for _, place := range of {
+				if place != own {
+					elsewhere[name]++
+				}
+			}
+		}
 	}
 	for _, execution := range w.executions("") {
 		history, err := histories.Fetch(w.T.Context(), w.Client, execution.GetWorkflowId(), execution.GetRunId())
 		if err != nil {
 			w.T.Fatal(err)
 		}
-		read(history)
+		isFreeze := execution.GetWorkflowId() == workflows.FreezeWorkflowID
+		read(execution.GetWorkflowId(), history, isFreeze)
 		description, err := w.Client.DescribeWorkflowExecution(w.T.Context(), execution.GetWorkflowId(), execution.GetRunId())
 		if err != nil {
 			w.T.Fatal(err)
 		}
-		read(description)
+		read(execution.GetWorkflowId(), description, isFreeze)
 	}
 	for _, described := range w.StandaloneActivities() {
-		read(described)
+		read("", described, described.GetInfo().GetActivityType().GetName() == workflows.ConfirmFreezeActivity)
 	}
-	return clear, sealed
-}
-
-func (w *World) texts(message proto.Message) []string {
-	w.T.Helper()
-	texts, err := histories.Texts(message)
-	if err != nil {
-		w.T.Fatal(err)
+	for name, texts := range exempt {
+		if _, everywhere := clear[name]; !everywhere {
+			name = "freeze " + name
+		}
+		clear[name] = append(clear[name], texts...)
 	}
-	return texts
+	return clear, sealed, elsewhere
 }
 
 // executions returns all runs in visibility that match a query; "" is all. A page that a busy

@@ -8,24 +8,29 @@ import (
 	"github.com/armature-io/armature/internal/payload"
 )
 
-// Clear returns what an operator of Temporal can read in a message of its API although
-// payloads are encrypted: all plain strings by the name of their field, and payloads that
-// are not encrypted by the field and key that contain them. Sealed is the number of
-// encrypted payloads.
-func Clear(message proto.Message) (clear map[string][]string, sealed int) {
-	r := reader{clear: map[string][]string{}}
-	r.message("", message.ProtoReflect())
-	return r.clear, r.sealed
+// Exposed are the texts that an operator of Temporal can read in messages of its API although
+// payloads are encrypted.
+type Exposed struct {
+	// Fields are plain strings by the name of their field.
+	Fields map[string][]string
+	// Clear are the payloads without encryption, by the field and key that contain them.
+	Clear map[string][]string
+	// Sealed are the places of the encrypted payloads, by the same names.
+	Sealed map[string][]payload.Place
 }
 
-type reader struct {
-	clear  map[string][]string
-	sealed int
+// Read returns the texts that an operator can read in a message.
+func Read(message proto.Message) Exposed {
+	r := reader{Fields: map[string][]string{}, Clear: map[string][]string{}, Sealed: map[string][]payload.Place{}}
+	r.message("", message.ProtoReflect())
+	return Exposed(r)
 }
+
+type reader Exposed
 
 func (r *reader) add(name, text string) {
 	if text != "" {
-		r.clear[name] = append(r.clear[name], text)
+		r.Fields[name] = append(r.Fields[name], text)
 	}
 }
 
@@ -33,9 +38,9 @@ func (r *reader) message(name string, m protoreflect.Message) {
 	if p, ok := m.Interface().(*commonpb.Payload); ok {
 		switch {
 		case payload.KeyID(p) != "":
-			r.sealed++
-		default:
-			r.add(name, string(p.GetData()))
+			r.Sealed[name] = append(r.Sealed[name], payload.PlaceOf(p))
+		case len(p.GetData()) > 0:
+			r.Clear[name] = append(r.Clear[name], string(p.GetData()))
 		}
 		return
 	}

@@ -16,16 +16,36 @@ import (
 // headers) and all plain strings. A search in them finds a secret in any encoding
 // of the history.
 func Texts(message proto.Message) ([]string, error) {
-	walk := walker{codec: payload.Codec()}
+	codec := payload.Codec()
+	return walk(message, func(p *commonpb.Payload) (*commonpb.Payload, error) {
+		decoded, err := codec.Decode([]*commonpb.Payload{p})
+		if err != nil {
+			return nil, err //nolint:wrapcheck // walk wraps it
+		}
+		return decoded[0], nil
+	})
+}
+
+// DecryptedTexts is Texts for a reader with the keys of encrypted payloads.
+func DecryptedTexts(message proto.Message, keys *payload.Converters) ([]string, error) {
+	return walk(message, func(p *commonpb.Payload) (*commonpb.Payload, error) {
+		var raw converter.RawValue
+		err := payload.At(payload.PlaceOf(p), keys.Data).FromPayload(p, &raw)
+		return raw.Payload(), err //nolint:wrapcheck // walk wraps it
+	})
+}
+
+func walk(message proto.Message, decode func(*commonpb.Payload) (*commonpb.Payload, error)) ([]string, error) {
+	walk := walker{decode: decode}
 	walk.message(message.ProtoReflect())
 	return walk.texts, walk.err
 }
 
 // walker collects the texts of one message and the first error.
 type walker struct {
-	codec converter.PayloadCodec
-	texts []string
-	err   error
+	decode func(*commonpb.Payload) (*commonpb.Payload, error)
+	texts  []string
+	err    error
 }
 
 func (w *walker) message(m protoreflect.Message) {
@@ -64,15 +84,15 @@ func (w *walker) value(field protoreflect.FieldDescriptor, value protoreflect.Va
 }
 
 func (w *walker) payload(p *commonpb.Payload) {
-	decoded, err := w.codec.Decode([]*commonpb.Payload{p})
+	decoded, err := w.decode(p)
 	if err != nil {
 		if w.err == nil {
 			w.err = fmt.Errorf("decode payload: %w", err)
 		}
 		return
 	}
-	w.texts = append(w.texts, string(decoded[0].GetData()))
-	for _, value := range decoded[0].GetMetadata() {
+	w.texts = append(w.texts, string(decoded.GetData()))
+	for _, value := range decoded.GetMetadata() {
 		w.texts = append(w.texts, string(value))
 	}
 }

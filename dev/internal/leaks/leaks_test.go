@@ -2,10 +2,13 @@ package leaks_test
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +24,7 @@ import (
 
 	"github.com/armature-io/armature/dev/internal/collector"
 	"github.com/armature-io/armature/dev/internal/leaks"
+	"github.com/armature-io/armature/internal/testonly/canary"
 )
 
 // secret is planted. JSON and URLs escape it.
@@ -40,17 +44,19 @@ func TestFindInSpans(t *testing.T) {
 		name   string
 		want   bool
 	}{
-		"nothing":             {"a span without secrets", nil, func(trace.Span) {}, "pass", false},
-		"name":                {"names of spans are texts", nil, func(trace.Span) {}, "PUT " + secret, true},
-		"value":               {"the usual place", nil, func(s trace.Span) { s.SetAttributes(attribute.String("url.query", secret)) }, "pass", true},
-		"encoded value":       {"JSON escapes it", nil, func(s trace.Span) { s.SetAttributes(attribute.String("body", string(quoted))) }, "pass", true},
-		"list":                {"a value may be a list", nil, func(s trace.Span) { s.SetAttributes(attribute.StringSlice("tags", []string{"a", secret})) }, "pass", true},
-		"key":                 {"keys are texts too", nil, func(s trace.Span) { s.SetAttributes(attribute.Bool(secret, true)) }, "pass", true},
-		"event":               {"RecordError makes one", nil, func(s trace.Span) { s.RecordError(fmt.Errorf("refused: %s", secret)) }, "pass", true},
-		"status":              {"the text of an error", nil, func(s trace.Span) { s.SetStatus(codes.Error, secret) }, "pass", true},
-		"link":                {"links have attributes", nil, link, "pass", true},
-		"resource":            {"attributes of the program", []attribute.KeyValue{attribute.String("process.command_args", secret)}, func(trace.Span) {}, "pass", true},
-		"forms of the secret": {"base64 hides nothing", nil, func(s trace.Span) { s.SetAttributes(attribute.String("a", leaks.Forms(secret)[4])) }, "pass", true},
+		"nothing":       {"a span without secrets", nil, func(trace.Span) {}, "pass", false},
+		"name":          {"names of spans are texts", nil, func(trace.Span) {}, "PUT " + secret, true},
+		"value":         {"the usual place", nil, func(s trace.Span) { s.SetAttributes(attribute.String("url.query", secret)) }, "pass", true},
+		"encoded value": {"JSON escapes it", nil, func(s trace.Span) { s.SetAttributes(attribute.String("body", string(quoted))) }, "pass", true},
+		"list":          {"a value may be a list", nil, func(s trace.Span) { s.SetAttributes(attribute.StringSlice("tags", []string{"a", secret})) }, "pass", true},
+		"key":           {"keys are texts too", nil, func(s trace.Span) { s.SetAttributes(attribute.Bool(secret, true)) }, "pass", true},
+		"event":         {"RecordError makes one", nil, func(s trace.Span) { s.RecordError(fmt.Errorf("refused: %s", secret)) }, "pass", true},
+		"status":        {"the text of an error", nil, func(s trace.Span) { s.SetStatus(codes.Error, secret) }, "pass", true},
+		"link":          {"links have attributes", nil, link, "pass", true},
+		"resource":      {"attributes of the program", []attribute.KeyValue{attribute.String("process.command_args", secret)}, func(trace.Span) {}, "pass", true},
+		"forms of the secret": {"base64 hides nothing", nil, func(s trace.Span) {
+			s.SetAttributes(attribute.String("a", base64.StdEncoding.EncodeToString([]byte(secret))))
+		}, "pass", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spans := collector.Start(t)
@@ -114,5 +120,54 @@ func TestFindTokens(t *testing.T) {
 	const token = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJwbGFudGVkIn0.c2ln"
 	if found := leaks.Find(map[string]string{"log": "Authorization: Bearer " + token}, nil); len(found) != 1 || found[0].Kind != "a token" {
 		t.Errorf("found %v, want a token", found)
+	}
+}
+
+// TestFindCanaries finds each kind of secret in each encoding, in the JSON of a payload and of a
+// payload in JSON, and in the base64 of a longer text.
+func TestFindCanaries(t *testing.T) {
+	t.Parallel()
+	encodings, groups := canary.Encodings()
+	maps.Copy(encodings, groups)
+	quote := func(text string) string {
+		quoted, _ := json.Marshal(map[string]string{"message": "refused: " + text + "."})
+		return string(quoted)
+	}
+	for kind, secret := range canary.Secrets() {
+		texts := map[string]string{"nothing": "refused: (masked)."}
+		for name, encode := range encodings {
+			text := encode(secret.Value())
+			texts[name], texts[name+" in JSON"], texts[name+" in JSON in JSON"] = "refused: "+text+".", quote(text), quote(quote(text))
+		}
+		for _, user := range []string{"", "u", "us", "use"} {
+			texts["base64 after "+user] = base64.StdEncoding.EncodeToString([]byte(user + secret.Value() + "more"))
+		}
+		found := map[string]bool{"nothing": true}
+		for _, leak := range leaks.Find(texts, map[string]string{secret.Value(): kind}) {
+			if leak.Kind == kind && leak.Place == "nothing" {
+				t.Errorf("%s is found in nothing", kind)
+			}
+			found[leak.Place] = true
+		}
+		for place, text := range texts {
+			if !found[place] {
+				t.Errorf("%s is not found as %s in %s", kind, place, text)
+			}
+		}
+	}
+}
+
+// TestPieces finds the rest of a secret in a message that was cut.
+func TestPieces(t *testing.T) {
+	t.Parallel()
+	for kind, secret := range canary.Secrets() {
+		for _, piece := range leaks.Pieces(secret) {
+			if !strings.Contains(secret.Value(), piece) {
+				t.Errorf("%q is no piece of %s", piece, kind)
+			}
+		}
+	}
+	if pieces := leaks.Pieces(canary.Secret{Text: "name=public0123456789;key=«abcdefghijklmn/short+ABCDEFGHIJKL»"}); !slices.Equal(pieces, []string{"abcdefghijklmn", "ABCDEFGHIJKL"}) {
+		t.Errorf("the pieces are %q", pieces)
 	}
 }

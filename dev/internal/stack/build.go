@@ -20,8 +20,8 @@ func Build(ctx context.Context, root, folder string) (Programs, error) {
 	if err := os.Chmod(folder, 0o755); err != nil {
 		return p, fmt.Errorf("open %s to other users: %w", folder, err)
 	}
-	// With the flags of the Dockerfile.
-	static := []string{"build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(folder, "static") + "/", "./worker", "./armsim/cmd"}
+	// With the flags of the Dockerfile, which names the version too.
+	static := []string{"build", "-trimpath", "-o", filepath.Join(folder, "static") + "/", "./worker", "./armsim/cmd"}
 	if _, err := runGo(ctx, root, []string{"CGO_ENABLED=0"}, static...); err != nil {
 		return p, err
 	}

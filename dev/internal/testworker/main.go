@@ -47,12 +47,8 @@ func main() {
 	if os.Getenv(careless.Variable) != "" {
 		links = append(links, extensions.Entry{Type: careless.Type, Link: careless.Link{}})
 	}
-	if text := os.Getenv(gate.ClockVariable); text != "" {
-		ahead, err := time.ParseDuration(text)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, gate.ClockVariable+":", err)
-			os.Exit(service.ExitConfig)
-		}
+	options.FreezeInterval = duration(gate.FreezeVariable)
+	if ahead := duration(gate.ClockVariable); ahead != 0 {
 		options.Now = func() time.Time { return time.Now().Add(ahead) }
 	}
 	if list := os.Getenv(policy.Variable); list != "" {
@@ -66,9 +62,26 @@ func main() {
 		}
 		options.Callers, options.Authorize = callers, policy.Owners
 	}
+	if delay := duration(policy.DelayVariable); delay != 0 {
+		options.Authorize = policy.Slow(delay, options.Authorize)
+	}
 	if os.Getenv(codec.Variable) != "" {
 		options.PayloadCodecs = []converter.PayloadCodec{codec.Reversing{}}
 	}
 	options.Extensions = links
 	os.Exit(service.Main(ctx, os.Args[1:], options))
+}
+
+// duration returns the value of a variable, 0 if it is not set.
+func duration(variable string) time.Duration {
+	text := os.Getenv(variable)
+	if text == "" {
+		return 0
+	}
+	value, err := time.ParseDuration(text)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, variable+":", err)
+		os.Exit(service.ExitConfig)
+	}
+	return value
 }

@@ -31,7 +31,10 @@ type Issuer struct {
 	Refreshes atomic.Int64
 	// Down makes each answer a 503.
 	Down atomic.Bool
+	// Delay is how long each answer takes, a time.Duration.
+	Delay atomic.Int64
 
+	handler      http.Handler
 	t            testing.TB
 	mu           sync.Mutex
 	key          *rsa.PrivateKey
@@ -61,8 +64,21 @@ func Start(t testing.TB) *Issuer {
 	mux.HandleFunc("POST /token", i.exchange)
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	i.URL = server.URL
+	i.URL, i.handler = server.URL, mux
 	return i
+}
+
+// Client returns a client that reaches the issuer without a network, for tests in a bubble of
+// package synctest.
+func (i *Issuer) Client() *http.Client { return &http.Client{Transport: direct{i}} }
+
+type direct struct{ *Issuer }
+
+// RoundTrip serves a request.
+func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
+	recorder := httptest.NewRecorder()
+	d.handler.ServeHTTP(recorder, r)
+	return recorder.Result(), nil
 }
 
 // Rotate replaces the key.
@@ -165,6 +181,7 @@ func (i *Issuer) part(value any) string {
 }
 
 func (i *Issuer) write(w http.ResponseWriter, value any) {
+	<-time.After(time.Duration(i.Delay.Load()))
 	if i.Down.Load() {
 		http.Error(w, "maintenance", http.StatusServiceUnavailable)
 		return

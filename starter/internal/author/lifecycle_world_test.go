@@ -82,6 +82,8 @@ func (noFleet) Abort(context.Context, activities.Cascade) (activities.Aborted, e
 	return activities.Aborted{}, nil
 }
 
+func (noFleet) KnownFreeze(map[string]string) (writing.Freeze, bool) { return writing.Freeze{}, false }
+
 func (noFleet) Frozen(context.Context, map[string]string) (writing.Freeze, bool, error) {
 	return writing.Freeze{}, false, nil
 }

@@ -101,7 +101,7 @@ func ListedView(r Record) View {
 		v.Stale, v.Unmanaged, v.Ended = r.Final == nil, true, r.Ended
 		return v
 	}
-	if r.Stuck != "" {
+	if r.Obstacle() != "" {
 		v.Stale, v.Listed = true, false
 	}
 	return v

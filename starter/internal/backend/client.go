@@ -67,6 +67,8 @@ type Options struct {
 	WorkerTimeout time.Duration
 	// Tracer makes the spans of messages; nil for none.
 	Tracer *tracing.Tracer
+	// Note writes a sentence for the user; nil drops it.
+	Note func(format string, args ...any)
 }
 
 // Client is an open connection to Temporal.
@@ -84,7 +86,9 @@ type Client struct {
 	// writes runs checkWrite once, whose error is writeErr.
 	writes   sync.Once
 	writeErr error
-	// readable is set once a workflow was read without a missing key.
+	// note writes a sentence for the user.
+	note func(format string, args ...any)
+	// readable is set once a workflow of the task queue was read without a missing key.
 	readable atomic.Bool
 	// pageSize is the size of the pages of a list, 0 until store was read: then the first
 	// page may be large, too.
@@ -136,12 +140,15 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 		return nil, cli.Unreachable("reach Temporal at %s: %s; start it or set TEMPORAL_ADDRESS (and TEMPORAL_NAMESPACE, TEMPORAL_API_KEY or TEMPORAL_TLS_* if required)",
 			options.HostPort, dialReason(err))
 	}
+	if o.Note == nil {
+		o.Note = func(string, ...any) {}
+	}
 	if o.WorkerTimeout == 0 {
 		o.WorkerTimeout = DefaultWorkerTimeout
 	}
 	return &Client{
 		client: c, address: options.HostPort, security: security(options, o.Environment), exposed: payload.IsExposed(options), namespace: options.Namespace,
-		taskQueue: o.TaskQueue, workerTimeout: o.WorkerTimeout, converters: o.Converters,
+		note: o.Note, taskQueue: o.TaskQueue, workerTimeout: o.WorkerTimeout, converters: o.Converters,
 	}, nil
 }
 

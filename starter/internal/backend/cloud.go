@@ -9,8 +9,6 @@ import (
 	"unicode"
 
 	enumspb "go.temporal.io/api/enums/v1"
-
-	"github.com/armature-io/armature/workflows"
 )
 
 // CloudRegistration returns the commands and the Terraform resources that register search
@@ -41,11 +39,10 @@ func snake(name string) string {
 	return b.String()
 }
 
-// Billed actions, counted in histories (docs/temporal-cloud.md): of a pass in sync an
-// activity and two sets of local activities, besides its timers; of a pass that ends blocked a
-// timer, a set of local activities, and the summary.
+// Billed actions, counted in histories (docs/temporal-cloud.md): of a pass in sync a
+// timer and a set of local activities; of a pass that ends blocked the summary, too.
 const (
-	actionsPerPass    = 3
+	actionsPerPass    = 2
 	actionsPerBlocked = 3
 	// blockedEvery is the mean time between the passes of a resource that is not Ready.
 	blockedEvery = 3 * time.Minute
@@ -63,19 +60,10 @@ func EstimateActions(ready, waiting, asleep int, interval time.Duration) CloudAc
 	const day = 24 * time.Hour
 	a := CloudActions{Ready: ready, Waiting: waiting, Asleep: asleep}
 	if interval > 0 {
-		a.PerDay += float64(ready) * (actionsPerPass + timers(interval)) * float64(day) / float64(interval)
+		a.PerDay += float64(ready) * actionsPerPass * float64(day) / float64(interval)
 	}
 	a.PerDay += float64(waiting) * actionsPerBlocked * float64(day) / float64(blockedEvery)
 	return a
-}
-
-// timers returns the mean number of timers of one interval: a long one is slept in several,
-// the last of which is half as long on average.
-func timers(interval time.Duration) float64 {
-	if interval <= workflows.MaxTimer {
-		return 1
-	}
-	return float64(interval)/float64(workflows.MaxTimer) + 0.5
 }
 
 // String returns the estimate in a sentence.

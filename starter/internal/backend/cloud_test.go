@@ -31,11 +31,11 @@ func TestRegistration(t *testing.T) {
 }
 
 func TestEstimate(t *testing.T) {
-	if got := EstimateActions(1000, 0, 0, time.Hour).PerDay; got != 96_000 {
-		t.Errorf("1,000 resources at 1 h take %v actions per day, want 96,000", got)
+	if got := EstimateActions(1000, 0, 0, time.Hour).PerDay; got != 48_000 {
+		t.Errorf("1,000 resources at 1 h take %v actions per day, want 48,000", got)
 	}
-	if got := EstimateActions(1000, 0, 0, 24*time.Hour).PerDay; got != 19_500 {
-		t.Errorf("1,000 resources at 24 h take %v actions per day, want 19,500: 16.5 timers and a pass", got)
+	if got := EstimateActions(1000, 0, 0, 24*time.Hour).PerDay; got != 2_000 {
+		t.Errorf("1,000 resources at 24 h take %v actions per day, want 2,000", got)
 	}
 	if got := EstimateActions(0, 1, 5, 0).PerDay; got != 1440 {
 		t.Errorf("one waiting resource takes %v actions per day, want 1,440", got)

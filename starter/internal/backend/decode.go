@@ -30,23 +30,29 @@ const minStuckAttempts = 3
 type decoder struct {
 	converter.DataConverter
 	converters *payload.Converters
+	namespace  string
 }
 
-func newDecoder(converters *payload.Converters) decoder { return decoder{converters.Data, converters} }
+func newDecoder(converters *payload.Converters, namespace string) decoder {
+	return decoder{converters.Data, converters, namespace}
+}
 
 // newRecord decodes what a list and a description have in common.
 func newRecord(d decoder, info *workflowpb.WorkflowExecutionInfo) Record {
 	attributes := info.GetSearchAttributes().GetIndexedFields()
 	memo := info.GetMemo().GetFields()
+	reading := &Reading{DataConverter: d.converters.AtRun(d.namespace, info)}
+	m := d // search attributes are never encrypted
+	m.DataConverter = reading
 	r := Record{
 		WorkflowID: info.GetExecution().GetWorkflowId(),
-		Name:       d.text(memo[workflows.MemoName]),
-		APIVersion: d.text(memo[workflows.MemoAPIVersion]),
-		Policy:     resource.Policy(d.text(memo[workflows.MemoPolicy])),
+		Name:       m.text(memo[workflows.MemoName]),
+		APIVersion: m.text(memo[workflows.MemoAPIVersion]),
+		Policy:     resource.Policy(m.text(memo[workflows.MemoPolicy])),
 		Phase:      workflows.Phase(d.text(attributes[searchattr.ReconcilePhase])),
 		Reason:     resource.Reason(d.text(attributes[searchattr.ReconcileReason])),
 		Since:      d.time(attributes[searchattr.ReconcileSince]),
-		Summary:    d.summary(memo[workflows.MemoSummary]),
+		Summary:    m.summary(memo[workflows.MemoSummary]),
 		WaitingFor: d.texts(attributes[searchattr.ReconcileWaitingFor]),
 		Needs:      d.texts(attributes[searchattr.ReconcileNeeds]),
 		Labels:     d.texts(attributes[searchattr.ReconcileLabels]),
@@ -57,7 +63,10 @@ func newRecord(d decoder, info *workflowpb.WorkflowExecutionInfo) Record {
 	}
 	// Another tool may have written a memo that does not parse; the workflow ID
 	// still identifies the row.
-	r.ID, _ = resource.ParseID(d.text(memo[workflows.MemoID]))
+	r.ID, _ = resource.ParseID(m.text(memo[workflows.MemoID]))
+	if reading.missing != nil {
+		r.identify(reading.missing)
+	}
 	if !r.Running {
 		r.Stuck = ""
 		r.Ended, r.EndedAt = info.GetStatus().String(), timeOf(info.GetCloseTime())

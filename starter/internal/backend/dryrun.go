@@ -14,6 +14,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/uuid"
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 )
@@ -78,7 +79,8 @@ func summaryOf(verb string, id resource.ID) string {
 }
 
 // dryRun runs a workflow and waits for its result. If no worker takes its first task within
-// the worker timeout, dryRun terminates it and returns a *NoWorkerError.
+// the worker timeout, dryRun terminates it and returns a *NoWorkerError. If workers keep
+// failing its task, because they cannot read its input for example, it terminates it too.
 func (c *Client) dryRun(ctx context.Context, d dryRun, result any) error {
 	if err := c.checkWrite(ctx); err != nil {
 		return err
@@ -97,18 +99,22 @@ func (c *Client) dryRun(ctx context.Context, d dryRun, result any) error {
 	defer stop()
 	ended := make(chan error, 1)
 	go func() { ended <- run.Get(waiting, result) }()
-	select {
-	case err = <-ended:
-	case <-time.After(c.workerTimeout):
-		if c.isUnstarted(ctx, run) && !c.hasPollSince(ctx, taskQueue, start) {
+	for waits := true; waits; {
+		select {
+		case err = <-ended:
+			waits = false
+		case <-time.After(c.workerTimeout):
+			hopeless := c.hopeless(ctx, run, taskQueue, start)
+			if hopeless == nil {
+				continue
+			}
 			stop()
 			if err := <-ended; err == nil {
 				return nil // a worker completed it in the meantime
 			}
-			_ = c.client.TerminateWorkflow(ctx, run.GetID(), run.GetRunID(), unstartedReason)
-			return &NoWorkerError{TaskQueue: taskQueue}
+			_ = c.client.TerminateWorkflow(ctx, run.GetID(), run.GetRunID(), cli.OneLine(hopeless.Error()))
+			return hopeless
 		}
-		err = <-ended
 	}
 	if is[*temporal.TimeoutError](err) {
 		// Temporal keeps the error of the last attempt.
@@ -120,14 +126,41 @@ func (c *Client) dryRun(ctx context.Context, d dryRun, result any) error {
 	return c.translate(ctx, err)
 }
 
-// unstartedReason is why a run is terminated, for the Web UI.
-const unstartedReason = "no worker started it"
-
-// isUnstarted reports whether no worker has completed the first task of a run.
-func (c *Client) isUnstarted(ctx context.Context, run client.WorkflowRun) bool {
+// hopeless returns why a run will not end: no worker has polled since its start and taken its
+// first task, or workers keep failing a task. It returns nil if it may end.
+func (c *Client) hopeless(ctx context.Context, run client.WorkflowRun, taskQueue string, start time.Time) error {
 	deadline, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	response, err := c.client.DescribeWorkflowExecution(deadline, run.GetID(), run.GetRunID())
+	if err != nil {
+		return nil //nolint:nilerr // the next look may succeed
+	}
 	// Two events: started and scheduled.
-	return err == nil && response.GetWorkflowExecutionInfo().GetHistoryLength() <= 2
+	isUnstarted := response.GetWorkflowExecutionInfo().GetHistoryLength() <= 2
+	if isUnstarted && !c.hasPollSince(ctx, taskQueue, start) {
+		return &NoWorkerError{TaskQueue: taskQueue}
+	}
+	failing := describeStuck(nil, response.GetPendingWorkflowTask().GetAttempt())
+	if failing != "" && !c.timedOut(deadline, run) {
+		return cli.Failed("workers on task queue %s cannot run it: %s; read the worker's log. `armature doctor` compares keys and versions", taskQueue, failing)
+	}
+	return nil
+}
+
+// timedOut reports whether the workflow task of a run timed out, as it does on a busy worker,
+// and did not fail. The history has the first of several attempts.
+func (c *Client) timedOut(ctx context.Context, run client.WorkflowRun) bool {
+	ended := enumspb.EVENT_TYPE_UNSPECIFIED
+	events := c.client.GetWorkflowHistory(ctx, run.GetID(), run.GetRunID(), false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for events.HasNext() {
+		event, err := events.Next()
+		if err != nil {
+			return false
+		}
+		switch event.GetEventType() {
+		case enumspb.EVENT_TYPE_WORKFLOW_TASK_FAILED, enumspb.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT:
+			ended = event.GetEventType()
+		}
+	}
+	return ended == enumspb.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT
 }

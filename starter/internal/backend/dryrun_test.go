@@ -35,6 +35,8 @@ type dryRunServer struct {
 	end   *historypb.HistoryEvent
 	// lastPoll is the age of the last poll of the task queue.
 	lastPoll time.Duration
+	// attempt is that of the pending workflow task.
+	attempt int32
 
 	mu         sync.Mutex
 	started    *workflowservice.StartWorkflowExecutionRequest
@@ -86,7 +88,12 @@ func (s *dryRunServer) GetWorkflowExecutionHistory(ctx context.Context, _ *workf
 }
 
 func (s *dryRunServer) DescribeWorkflowExecution(context.Context, *workflowservice.DescribeWorkflowExecutionRequest) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
-	return &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{HistoryLength: 2}}, nil
+	response := &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{HistoryLength: 2}}
+	if s.attempt > 0 {
+		response.WorkflowExecutionInfo.HistoryLength = 4 // the first failure is in the history
+		response.PendingWorkflowTask = &workflowpb.PendingWorkflowTaskInfo{Attempt: s.attempt}
+	}
+	return response, nil
 }
 
 func (s *dryRunServer) DescribeTaskQueue(context.Context, *workflowservice.DescribeTaskQueueRequest) (*workflowservice.DescribeTaskQueueResponse, error) {
@@ -160,6 +167,7 @@ func TestDryRun(t *testing.T) {
 		"Failed":      {reason: "the error of the workflow is for the user", server: &dryRunServer{end: failed("ARM cannot be reached")}, err: "ARM cannot be reached"},
 		"TimedOut":    {reason: "the worker may not know the workflow", server: &dryRunServer{end: timedOut()}, err: "it did not end within 5m0s"},
 		"NoWorker":    {reason: "nothing polls: the run is terminated at once", server: &dryRunServer{lastPoll: time.Hour}, err: "no worker", terminated: 1},
+		"Failing":     {reason: "a task that no worker can run keeps nobody waiting", server: &dryRunServer{attempt: 3}, err: "its workflow task fails (attempt 3)", terminated: 1},
 		"NoNamespace": {reason: "a start that the server refuses is for the user", server: &dryRunServer{start: serviceerror.NewNamespaceNotFound("default")}, err: "find namespace default"},
 	}
 	for name, c := range cases {

@@ -19,8 +19,9 @@ type Filter struct {
 // terms returns the terms of a query.
 func (f Filter) terms() string {
 	query := ""
-	// What a user sees as Stuck may be in any phase.
-	if len(f.Phases) > 0 && !slices.Contains(f.Phases, PhaseStuck) {
+	// A workflow that a user sees as Stuck or Unreadable may be in any phase.
+	anyPhase := slices.Contains(f.Phases, PhaseStuck) || slices.Contains(f.Phases, PhaseUnreadable)
+	if len(f.Phases) > 0 && !anyPhase {
 		query += " AND " + searchattr.ReconcilePhase + " IN (" + quoted(f.Phases) + ")"
 	}
 	if len(f.Reasons) > 0 {

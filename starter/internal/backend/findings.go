@@ -62,6 +62,9 @@ func (c *Client) checkVisibility(ctx context.Context) activities.Finding {
 	return finding("visibility", "queries on keyword lists work")
 }
 
+// WorkflowsCheck is the name of the check for tasks that keep failing.
+const WorkflowsCheck = "workflows"
+
 // checkStuck counts the workflows with failing tasks: they need a worker that can
 // replay them.
 func (c *Client) checkStuck(ctx context.Context) activities.Finding {
@@ -69,13 +72,13 @@ func (c *Client) checkStuck(ctx context.Context) activities.Finding {
 	stuck, err := c.count(ctx, query)
 	switch {
 	case err != nil:
-		return finding("workflows", "this server does not report stuck workflows (it has no "+attributeProblems+")")
+		return finding(WorkflowsCheck, "this server does not report stuck workflows (it has no "+attributeProblems+")")
 	case stuck > 0:
-		return failure("workflows",
+		return failure(WorkflowsCheck,
 			cli.CountOf(stuck, "workflow's task keeps failing: its resource is", "workflows' tasks keep failing: their resources are")+" not reconciled",
 			"run `worker replay` of this version to find where it differs from each history; go back to the previous release of the worker, or read the worker's log")
 	}
-	return finding("workflows", "no workflow is stuck")
+	return finding(WorkflowsCheck, "no workflow is stuck")
 }
 
 // count returns the number of workflows that match a visibility query.

@@ -1,85 +1,114 @@
 package backend
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"time"
 
+	"github.com/armature-io/armature/internal/signing"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/temporal"
+)
+
+const (
+	// authorTimeout bounds the look at the newest workflows before a freeze leaves.
+	authorTimeout = 2 * time.Second
+	// maxSampled is the number of those workflows.
+	maxSampled = 10
 )
 
 // Freeze adds a freeze. Without a running freeze workflow it starts one with the freeze in
 // its memo, so that it is in force also while no worker runs; freezes of a run that was
-// interrupted stay. With one it sends a FreezeUpdate.
+// interrupted stay. With one it sends a FreezeUpdate. It needs no key: without one, author
+// and reason are left out of an encrypted namespace.
 func (c *Client) Freeze(ctx context.Context, freeze workflows.Freeze) (workflows.FreezeResult, error) {
-	var result workflows.FreezeResult
-	m := Message{Name: workflows.FreezeUpdate, Input: freeze, Result: &result}
+	freeze, unnamed, err := c.withAuthor(ctx, freeze)
+	if err != nil {
+		return workflows.FreezeResult{}, err
+	}
+	result := workflows.FreezeResult{Unnamed: unnamed}
 	last, err := c.lastFreezes(ctx)
 	if err != nil {
 		return result, err
 	}
-	if !last.running {
+	if !last.Running() {
 		freeze.Since = time.Now().UTC()
 		in, changed := last.Add(freeze)
-		started, err := c.startFreezes(withStartingFreeze(ctx, freeze), in, enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL)
+		started, err := c.startFreezes(withStartingFreeze(ctx, freeze), workflows.FreezeStartOptions(in, c.taskQueue), in)
 		if err != nil || started {
-			return workflows.FreezeResult{Changed: changed, Frozen: in.Frozen}, err
+			return c.opened(workflows.FreezeResult{Changed: changed, Frozen: in.Frozen, Unnamed: unnamed}), err
 		}
 	}
-	err = c.Update(ctx, workflows.FreezeWorkflowID, m)
-	if !is[*NoWorkerError](err) {
-		return result, err
+	if !last.Unreadable {
+		freeze.Since = time.Time{}
+		err = c.updateFreezes(ctx, Message{Name: workflows.FreezeUpdate, Input: freeze, Result: &result})
+		if !is[*NoWorkerError](err) && !errors.Is(err, ErrNotManaged) {
+			return c.opened(result), err
+		}
 	}
-	// No worker adds the freeze to the run that keeps the others: another run replaces it.
+	// No worker adds the freeze to the run that keeps the others, that run ended meanwhile, or
+	// its freezes are unreadable: another run replaces it.
 	if last, err = c.lastFreezes(ctx); err != nil {
 		return result, err
 	}
 	freeze.Since = time.Now().UTC()
 	in, changed := last.Add(freeze)
-	if !changed {
-		return workflows.FreezeResult{Frozen: in.Frozen}, nil
+	if !changed && !last.Unreadable {
+		return c.opened(workflows.FreezeResult{Frozen: in.Frozen, Unnamed: unnamed}), nil
 	}
-	_, err = c.startFreezes(withStartingFreeze(ctx, freeze), in, enumspb.WORKFLOW_ID_CONFLICT_POLICY_TERMINATE_EXISTING)
-	return workflows.FreezeResult{Changed: true, Frozen: in.Frozen}, err
+	options := workflows.FreezeStartOptions(in, c.taskQueue)
+	options.WorkflowIDConflictPolicy = enumspb.WORKFLOW_ID_CONFLICT_POLICY_TERMINATE_EXISTING
+	_, err = c.startFreezes(withStartingFreeze(ctx, freeze), options, in)
+	return c.opened(workflows.FreezeResult{Changed: true, Frozen: in.Frozen, Unnamed: unnamed}), err
 }
 
-// Unfreeze lifts the freeze with the same selector; where there is none and everything is
-// frozen, it releases the resources with the selector. The error is ErrNotManaged where
-// nothing is frozen.
-func (c *Client) Unfreeze(ctx context.Context, freeze workflows.Freeze) (workflows.FreezeResult, error) {
-	var result workflows.FreezeResult
-	freeze.Release = freeze.Selector != ""
-	m := Message{Name: workflows.UnfreezeUpdate, Input: freeze, Result: &result}
-	last, err := c.lastFreezes(ctx)
-	if err == nil && !last.running && len(last.Frozen) > 0 {
-		_, err = c.startFreezes(ctx, last.HoldFreezeInput, enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL)
-	}
+// Unfreeze lifts the freeze with the same selector; if there is none and everything is
+// frozen, it releases the resources with the selector. key signs the request, nil does not.
+// The error is ErrNotManaged if nothing is frozen.
+func (c *Client) Unfreeze(ctx context.Context, freeze workflows.Freeze, key *signing.Signer) (workflows.FreezeResult, error) {
+	freeze, unnamed, err := c.withAuthor(ctx, freeze)
 	if err != nil {
-		return result, err
+		return workflows.FreezeResult{}, err
 	}
-	err = c.Update(ctx, workflows.FreezeWorkflowID, m)
-	return result, err
+	result := workflows.FreezeResult{Unnamed: unnamed}
+	last, err := c.lastFreezes(ctx)
+	switch {
+	case err != nil:
+		return result, err
+	case last.Unreadable && last.Running():
+		return result, cli.Failed("read the freezes: the workflow that keeps them does not say what it freezes; run `armature freeze`, which replaces it, then unfreeze again")
+	case last.Interrupted():
+		if _, err := c.startFreezes(ctx, workflows.RestartOptions(last.HoldFreezeInput, c.taskQueue), last.HoldFreezeInput); err != nil {
+			return result, err
+		}
+	}
+	freeze.Release = freeze.Selector != ""
+	freeze.Since = last.Since(freeze)
+	if freeze.Signature, err = key.Unfreeze(freeze.Selector, freeze.Since); err != nil {
+		return result, err //nolint:wrapcheck // its text names what is signed
+	}
+	err = c.updateFreezes(ctx, Message{Name: workflows.UnfreezeUpdate, Input: freeze, Result: &result})
+	return c.opened(result), err
 }
 
-// startFreezes starts the freeze workflow with its freezes, and reports false if one runs
-// meanwhile that the policy keeps.
-func (c *Client) startFreezes(ctx context.Context, in workflows.HoldFreezeInput, running enumspb.WorkflowIdConflictPolicy) (bool, error) {
-	if err := c.checkWrite(ctx); err != nil {
-		return false, err
-	}
+// updateFreezes sends a message to the workflow that keeps freezes, whatever keys others use.
+func (c *Client) updateFreezes(ctx context.Context, m Message) error {
+	options := updateOptions(workflows.FreezeWorkflowID, m)
+	return c.send(ctx, m, func(ctx context.Context) (client.WorkflowUpdateHandle, error) {
+		return c.client.UpdateWorkflow(ctx, options)
+	})
+}
+
+// startFreezes starts the freeze workflow with its freezes, and reports false if the server
+// refuses that because of another run.
+func (c *Client) startFreezes(ctx context.Context, options client.StartWorkflowOptions, in workflows.HoldFreezeInput) (bool, error) {
 	deadline, cancel := context.WithTimeout(ctx, c.workerTimeout)
 	defer cancel()
-	_, err := c.client.ExecuteWorkflow(deadline, client.StartWorkflowOptions{
-		ID: workflows.FreezeWorkflowID, TaskQueue: c.taskQueue, StaticSummary: "freezes in force",
-		WorkflowIDConflictPolicy: running, WorkflowExecutionErrorWhenAlreadyStarted: true,
-		Priority: temporal.Priority{PriorityKey: workflows.PriorityBrake},
-		Memo:     in.Memo(),
-	}, workflows.HoldFreezeWorkflow, in)
+	_, err := c.client.ExecuteWorkflow(deadline, options, workflows.HoldFreezeWorkflow, in)
 	if is[*serviceerror.WorkflowExecutionAlreadyStarted](err) {
 		return false, nil
 	}
@@ -89,41 +118,59 @@ func (c *Client) startFreezes(ctx context.Context, in workflows.HoldFreezeInput,
 	return true, nil
 }
 
-// lastFreezes are the freezes in the memo of the last run that leaves any in force.
-type lastFreezes struct {
-	workflows.HoldFreezeInput
-	// running is set while the run is open; otherwise it was interrupted.
-	running bool
-}
-
 // Freezes returns the freezes in force, and whether the workflow that keeps them was
-// interrupted: they last all the same. It needs no worker.
+// interrupted: they last all the same. It needs no worker and no key.
 func (c *Client) Freezes(ctx context.Context) (freezes []workflows.Freeze, interrupted bool, err error) {
 	last, err := c.lastFreezes(ctx)
-	return last.Frozen, len(last.Frozen) > 0 && !last.running, err
+	return workflows.OpenAll(last.Frozen, c.converters.Sealer(c.namespace)), last.Interrupted(), err
 }
 
-func (c *Client) lastFreezes(ctx context.Context) (lastFreezes, error) {
+func (c *Client) lastFreezes(ctx context.Context) (workflows.LastFreezes, error) {
 	deadline, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	response, err := c.client.DescribeWorkflowExecution(deadline, workflows.FreezeWorkflowID, "")
 	if is[*serviceerror.NotFound](err) {
-		return lastFreezes{}, nil
+		return workflows.LastFreezes{}, nil
 	}
 	if err != nil {
-		return lastFreezes{}, c.translateRead(ctx, err)
+		return workflows.LastFreezes{}, c.translateRead(ctx, err)
 	}
-	info := response.GetWorkflowExecutionInfo()
-	last := lastFreezes{running: info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING}
-	for name, into := range map[string]any{workflows.MemoFrozen: &last.Frozen, workflows.MemoStarts: &last.Starts} {
-		if memo := info.GetMemo().GetFields()[name]; memo != nil {
-			if err := c.converters.Data.FromPayload(memo, into); err != nil {
-				return last, cmp.Or(unreadable(err), error(cli.Failed("read the freezes: %w; is this armature older than the worker?", err)))
-			}
+	return workflows.ReadFreezes(response.GetWorkflowExecutionInfo(), c.converters.ClearData()), nil
+}
+
+// withAuthor returns a freeze with its author encrypted. Without a key it is left out if one
+// of the newest workflows is encrypted, or they cannot be listed: it would be in Temporal's
+// database in clear.
+func (c *Client) withAuthor(ctx context.Context, freeze workflows.Freeze) (sealed workflows.Freeze, unnamed bool, err error) {
+	if !c.converters.Hides() && c.mayBeEncrypted(ctx) {
+		freeze.By, freeze.Reason = "", ""
+		return freeze, true, nil
+	}
+	sealed, err = freeze.Seal(c.converters.Sealer(c.namespace))
+	return sealed, false, err //nolint:wrapcheck // it says what is encrypted
+}
+
+// mayBeEncrypted reports whether one of the newest workflows has a key that this client lacks,
+// or they cannot be listed.
+func (c *Client) mayBeEncrypted(ctx context.Context) bool {
+	deadline, cancel := context.WithTimeout(ctx, authorTimeout)
+	defer cancel()
+	page, err := c.client.ListWorkflow(deadline, &workflowservice.ListWorkflowExecutionsRequest{
+		Namespace: c.namespace, Query: "WorkflowType = '" + workflows.ReconcileResourceWorkflow + "'", PageSize: maxSampled,
+	})
+	if err != nil {
+		return true
+	}
+	for _, info := range page.GetExecutions() {
+		if c.converters.CheckMemo(c.namespace, info) != nil {
+			return true
 		}
 	}
-	if !workflows.FreezesLast(info.GetStatus()) {
-		last.Frozen = nil
-	}
-	return last, nil
+	return false
+}
+
+// opened returns a result with the authors of its freezes decrypted.
+func (c *Client) opened(result workflows.FreezeResult) workflows.FreezeResult {
+	result.Frozen = workflows.OpenAll(result.Frozen, c.converters.Sealer(c.namespace))
+	return result
 }

@@ -24,9 +24,10 @@ type EncryptionKeys struct{ Keys, WriteKey string }
 func (k EncryptionKeys) Load(ctx context.Context, environment cli.Environment, embedded payload.Options) (*payload.Converters, error) {
 	keys, _ := environment.LookupEnv(encryption.KeysVariable)
 	writeKey, _ := environment.LookupEnv(encryption.WriteKeyVariable)
+	require, _ := environment.LookupEnv(encryption.RequireVariable)
 	settings := encryption.Settings{
 		Keys:     strings.FieldsFunc(cmp.Or(k.Keys, keys), func(r rune) bool { return r == ',' || r == ' ' }),
-		WriteKey: cmp.Or(k.WriteKey, writeKey),
+		WriteKey: cmp.Or(k.WriteKey, writeKey), Require: require,
 	}
 	converters, err := encryption.Load(ctx, settings, encryption.Sources{LookupEnv: environment.LookupEnv, Vault: openVault}, embedded)
 	if err != nil {

@@ -48,6 +48,9 @@ type Record struct {
 	// TaskQueue is the queue of its worker; Started is the start of its run.
 	TaskQueue string
 	Started   time.Time
+	// Unreadable is why the memo cannot be decrypted, with the remedy; "" if it can. The ID is
+	// then that of the workflow, in lower case, and the policy is protect.
+	Unreadable string
 	// Stuck describes how the workflow task fails, "" if it does not.
 	Stuck string
 	// StuckStep describes how a step of the pass keeps failing, "" if it does not. Only
@@ -76,6 +79,10 @@ type Record struct {
 	// Final is the status that the ended workflow returned, nil if it returned none.
 	Final *workflows.Status
 }
+
+// Obstacle returns why the workflow is not asked, "" if nothing is known against it: it cannot
+// be read here, or its task fails.
+func (r Record) Obstacle() string { return cmp.Or(r.Unreadable, r.Stuck) }
 
 // RecordOf returns the record of a resource about which only the ID is known.
 func RecordOf(id resource.ID) Record {
@@ -126,6 +133,10 @@ func (r Record) IsDeleted() bool {
 	return !r.Running && r.Final != nil && r.Final.Deleted && r.Final.Condition.Reason != resource.ReasonDetached
 }
 
+// IsManaged reports whether a workflow manages the resource. After a forget it runs on for a
+// moment, to notify dependents.
+func (r Record) IsManaged() bool { return r.Running && r.Reason != resource.ReasonDetached }
+
 // unchanged reports whether a running workflow has no new events since an earlier
 // record.
 func (r Record) unchanged(before Record) bool {
@@ -164,10 +175,8 @@ func (c *Client) Record(ctx context.Context, workflowID string) (Record, error) 
 	if err != nil {
 		return Record{}, c.translateRead(ctx, err)
 	}
-	if err := c.checkReadable(response.GetWorkflowExecutionInfo()); err != nil {
-		return Record{}, err
-	}
-	d := newDecoder(c.converters)
+	c.noteReadable(response.GetWorkflowExecutionInfo())
+	d := newDecoder(c.converters, c.namespace)
 	r := newRecord(d, response.GetWorkflowExecutionInfo())
 	if r.Running {
 		r.addPending(d, response)
@@ -209,15 +218,11 @@ func (c *Client) List(ctx context.Context, query string) ([]Record, error) {
 		if err != nil {
 			return nil, c.translateRead(ctx, err)
 		}
-		for _, info := range page.GetExecutions() {
-			if err := c.checkReadable(info); err != nil {
-				return nil, err
-			}
-		}
+		c.noteReadable(page.GetExecutions()...)
 		records := make([]Record, len(page.GetExecutions()))
 		pages = append(pages, records)
 		decoding.Go(func() {
-			d := newDecoder(c.converters)
+			d := newDecoder(c.converters, c.namespace)
 			for i, info := range page.GetExecutions() {
 				records[i] = newRecord(d, info)
 			}

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
@@ -44,7 +45,7 @@ func TestNewRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	long := "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg1" + "/providers/Microsoft.Storage/storageAccounts/" + strings.Repeat("x", 3000)
-	got := newRecord(newDecoder(payload.Clear()), &workflowpb.WorkflowExecutionInfo{
+	got := newRecord(newDecoder(payload.Clear(), "default"), &workflowpb.WorkflowExecutionInfo{
 		Execution:        &commonpb.WorkflowExecution{WorkflowId: "w1"},
 		Status:           enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED,
 		SearchAttributes: &commonpb.SearchAttributes{IndexedFields: map[string]*commonpb.Payload{searchattr.ReconcilePhase: attribute}},
@@ -53,8 +54,38 @@ func TestNewRecord(t *testing.T) {
 	if got.ID.String() != long || got.Name != "x" || got.Phase != workflows.PhaseBlocked || got.Running || got.Ended != "Terminated" {
 		t.Errorf("record is %+v: a compressed memo and plain attributes must be read", got)
 	}
-	if broken := newRecord(newDecoder(payload.Clear()), &workflowpb.WorkflowExecutionInfo{Execution: &commonpb.WorkflowExecution{WorkflowId: "w2"}}); broken.DisplayName() != "w2" {
+	if broken := newRecord(newDecoder(payload.Clear(), "default"), &workflowpb.WorkflowExecutionInfo{Execution: &commonpb.WorkflowExecution{WorkflowId: "w2"}}); broken.DisplayName() != "w2" {
 		t.Errorf("a workflow without memo has the name %q, want its workflow ID", broken.DisplayName())
+	}
+}
+
+// TestRequiredRow checks that a row with a clear memo is unreadable if its run began after
+// encryption was required. Its search attributes are clear always.
+func TestRequiredRow(t *testing.T) {
+	began := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
+	c, err := payload.New(payload.Options{WriteKey: "a", Keys: []payload.Key{{ID: "a", Secret: bytes.Repeat([]byte{1}, payload.KeySize)}}, Require: began})
+	if err != nil {
+		t.Fatal(err)
+	}
+	encode := func(value any) *commonpb.Payload {
+		p, err := converter.GetDefaultDataConverter().ToPayload(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	for name, start := range map[string]time.Time{"before": began.Add(-time.Second), "later": began} {
+		got := newRecord(newDecoder(c, "default"), &workflowpb.WorkflowExecutionInfo{
+			Execution: &commonpb.WorkflowExecution{WorkflowId: "w1"}, Status: enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, StartTime: timestamppb.New(start),
+			SearchAttributes: &commonpb.SearchAttributes{IndexedFields: map[string]*commonpb.Payload{searchattr.ReconcilePhase: encode("Blocked")}},
+			Memo:             &commonpb.Memo{Fields: map[string]*commonpb.Payload{workflows.MemoName: encode("x"), workflows.MemoPolicy: encode("manage")}},
+		})
+		if got.Phase != workflows.PhaseBlocked {
+			t.Errorf("%s: the phase is %q", name, got.Phase)
+		}
+		if refused := strings.Contains(got.Unreadable, "in clear, and encryption.require refuses"); refused != (name == "later") || refused != (got.Policy == resource.PolicyProtect) {
+			t.Errorf("%s: the row is %+v", name, got)
+		}
 	}
 }
 
@@ -117,7 +148,7 @@ func TestStuckStep(t *testing.T) {
 			ActivityType: &commonpb.ActivityType{Name: c.name}, Attempt: c.attempt, LastFailure: c.failure, State: c.state,
 		}}}
 		var got Record
-		if got.addPending(newDecoder(payload.Clear()), response); got.StuckStep != c.want {
+		if got.addPending(newDecoder(payload.Clear(), "default"), response); got.StuckStep != c.want {
 			t.Errorf("%s: %s: %q, want %q", name, c.reason, got.StuckStep, c.want)
 		}
 	}
@@ -145,8 +176,8 @@ func TestRecordOfDescription(t *testing.T) {
 		PendingActivities:   []*workflowpb.PendingActivityInfo{{}, {NextAttemptScheduleTime: timestamppb.New(noon().Add(time.Minute))}},
 		PendingWorkflowTask: &workflowpb.PendingWorkflowTaskInfo{Attempt: 9},
 	}
-	got := newRecord(newDecoder(payload.Clear()), response.GetWorkflowExecutionInfo())
-	got.addPending(newDecoder(payload.Clear()), response)
+	got := newRecord(newDecoder(payload.Clear(), "default"), response.GetWorkflowExecutionInfo())
+	got.addPending(newDecoder(payload.Clear(), "default"), response)
 	want := Record{
 		WorkflowID: "w1", Policy: "detach-on-delete", WaitingFor: []string{"k1", "k2"}, Needs: []string{"k3"}, TaskQueue: "q7",
 		Started: noon(), Stuck: "its workflow task fails (attempt 9)", NextAttempt: noon().Add(time.Minute), Running: true, Busy: true, RunID: "r1", Events: 36,

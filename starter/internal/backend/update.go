@@ -6,8 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/armature-io/armature/fleet"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
+	"github.com/google/uuid"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	taskqueuepb "go.temporal.io/api/taskqueue/v1"
@@ -37,8 +39,12 @@ const notReadyPause = 500 * time.Millisecond
 // Update sends a message to a running workflow. It returns ErrNotManaged when none
 // runs.
 func (c *Client) Update(ctx context.Context, workflowID string, m Message) error {
+	if err := c.checkWrite(ctx); err != nil {
+		return err
+	}
+	options := updateOptions(workflowID, m)
 	return c.send(ctx, m, func(ctx context.Context) (client.WorkflowUpdateHandle, error) {
-		return c.client.UpdateWorkflow(ctx, updateOptions(workflowID, m))
+		return c.client.UpdateWorkflow(ctx, options)
 	})
 }
 
@@ -49,10 +55,14 @@ func (c *Client) UpdateWithStart(ctx context.Context, desired resource.Desired, 
 }
 
 func (c *Client) updateWithStart(ctx context.Context, m Message, options client.StartWorkflowOptions, workflow string, input any) error {
+	if err := c.checkWrite(ctx); err != nil {
+		return err
+	}
+	update := updateOptions(options.ID, m)
 	return c.send(ctx, m, func(ctx context.Context) (client.WorkflowUpdateHandle, error) {
 		handle, err := c.client.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
 			StartWorkflowOperation: c.client.NewWithStartWorkflowOperation(options, workflow, input),
-			UpdateOptions:          updateOptions(options.ID, m),
+			UpdateOptions:          update,
 		})
 		return handle, markClosing(err)
 	})
@@ -99,23 +109,25 @@ func complete(ctx context.Context, m Message, call func(context.Context) (client
 	}
 }
 
-// send runs call until the update does not meet the end of a run, and waits for
-// the result. The timeout starts here, so time in a queue of the caller does not
-// count.
+// send runs call until a worker has decided about the update and it does not meet the end of
+// a run, and waits for the result. Each call must send the same update. The timeout starts
+// here, so time in a queue of the caller does not count, and again after each answer of a
+// worker.
 func (c *Client) send(ctx context.Context, m Message, call func(context.Context) (client.WorkflowUpdateHandle, error)) error {
-	if err := c.checkWrite(ctx); err != nil {
-		return err
-	}
-	start := time.Now()
-	deadline, cancel := context.WithTimeout(ctx, c.workerTimeout)
-	defer cancel()
-	var err error
-	for range maxUpdateAttempts {
-		if err = complete(deadline, m, call); !isRunEnd(err) {
-			break
+	var start time.Time
+	ctx = withMessageToken(ctx)
+	err := c.translate(ctx, fleet.UntilDecided(ctx, func() error {
+		start = time.Now()
+		deadline, cancel := context.WithTimeout(ctx, c.workerTimeout)
+		defer cancel()
+		var err error
+		for range maxUpdateAttempts {
+			if err = complete(deadline, m, call); !isRunEnd(err) {
+				break
+			}
 		}
-	}
-	err = c.translate(ctx, err)
+		return err
+	}))
 	if noWorker, ok := errors.AsType[*NoWorkerError](err); ok {
 		noWorker.Waited, noWorker.Busy, noWorker.Sent = c.workerTimeout, c.hasPollSince(ctx, c.taskQueue, start), true
 	}
@@ -156,9 +168,11 @@ func (c *Client) Polled(ctx context.Context, taskQueue string) bool {
 	})
 }
 
+// updateOptions returns the options of a message. It has an ID, so that its repetitions are
+// the same message.
 func updateOptions(workflowID string, m Message) client.UpdateWorkflowOptions {
 	return client.UpdateWorkflowOptions{
-		WorkflowID: workflowID, UpdateName: m.Name, Args: []any{m.Input},
+		WorkflowID: workflowID, UpdateID: uuid.NewString(), UpdateName: m.Name, Args: []any{m.Input},
 		WaitForStage: client.WorkflowUpdateStageCompleted,
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
@@ -88,6 +89,106 @@ func TestSendWhileTaskFails(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestSendUntilDecided verifies that a message which a worker has not decided about is sent
+// again, as the same message with the same token, and not for ever.
+func TestSendUntilDecided(t *testing.T) {
+	notDecided := temporal.NewApplicationError("pause of adx is not decided yet; try again", workflows.RefusedNotDecided)
+	cases := map[string]struct {
+		reason      string
+		decided     time.Duration
+		outcome     error
+		least, most int
+		within      time.Duration
+		want        string
+	}{
+		"quick":    {"the first pauses are short", 250 * time.Millisecond, nil, 3, 3, 400 * time.Millisecond, ""},
+		"5 s":      {"they grow", 5 * time.Second, nil, 5, 8, 8 * time.Second, ""},
+		"refused":  {"a decision is final", 5 * time.Second, temporal.NewApplicationError("no", "NotAuthorized"), 5, 8, 8 * time.Second, "no"},
+		"30 s":     {"the longest decision of a worker", 30 * time.Second, nil, 15, 25, 33 * time.Second, ""},
+		"no end":   {"the user reads the words of the worker", time.Hour, nil, 15, 25, 36 * time.Second, "pause of adx is not decided yet; try again"},
+		"run ends": {"the next run accepts the message", 0, temporal.NewApplicationError("the run ended", acceptedUpdateCompleted), 3, 3, time.Second, "the run ended"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				tokens := &tokens{token: func(context.Context) (string, error) { return time.Now().String(), nil }}
+				calls, sent, begun := 0, "", time.Now()
+				// No worker timeout counts the time of the decision.
+				c := &Client{client: pollServer{}, taskQueue: "q1", workerTimeout: time.Second}
+				err := c.send(t.Context(), Message{}, func(ctx context.Context) (client.WorkflowUpdateHandle, error) {
+					calls++
+					token, err := tokens.tokenOf(ctx)
+					if err != nil || sent != "" && sent != token {
+						t.Errorf("call %d has another token (%v)", calls, err)
+					}
+					if sent = token; time.Since(begun) < tc.decided {
+						return completedUpdate{err: notDecided}, nil
+					}
+					return completedUpdate{err: tc.outcome}, nil
+				})
+				if calls < tc.least || calls > tc.most || time.Since(begun) > tc.within {
+					t.Errorf("%s: %d calls in %s, want %d to %d within %s", tc.reason, calls, time.Since(begun), tc.least, tc.most, tc.within)
+				}
+				if (err == nil) != (tc.want == "") || err != nil && err.Error() != tc.want {
+					t.Errorf("%s: error %v, want %q", tc.reason, err, tc.want)
+				}
+			})
+		})
+	}
+}
+
+// TestRepetitionsAreOneMessage verifies that the repetitions of a message have its ID, and that
+// other messages have other ones.
+func TestRepetitionsAreOneMessage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &undecided{refusals: 3}
+		c := &Client{client: server, taskQueue: "q1", workerTimeout: time.Second}
+		for range 2 {
+			server.refused = 0
+			if err := c.Update(t.Context(), "w", Message{Name: workflows.PauseUpdate}); err != nil {
+				t.Error(err)
+			}
+			if err := c.UpdateWithStart(t.Context(), resource.Desired{}, Message{Name: workflows.ApplyUpdate}); err != nil {
+				t.Error(err)
+			}
+		}
+		counts := map[string]int{}
+		for _, id := range server.ids {
+			counts[id]++
+		}
+		if len(counts) != 4 || len(server.ids) != 10 || counts[""] > 0 {
+			t.Errorf("%d sendings with the IDs %v, want 10 of 4 messages", len(server.ids), counts)
+		}
+	})
+}
+
+// undecided is a server that refuses the first messages as not decided.
+type undecided struct {
+	client.Client
+	refusals, refused int
+	ids               []string
+}
+
+func (u *undecided) answer(id string) (client.WorkflowUpdateHandle, error) {
+	u.ids = append(u.ids, id)
+	if u.refused++; u.refused <= u.refusals {
+		return completedUpdate{err: temporal.NewApplicationError("later", workflows.RefusedNotDecided)}, nil
+	}
+	return completedUpdate{}, nil
+}
+
+func (u *undecided) UpdateWorkflow(_ context.Context, options client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error) {
+	return u.answer(options.UpdateID)
+}
+
+func (u *undecided) NewWithStartWorkflowOperation(client.StartWorkflowOptions, any, ...any) client.WithStartWorkflowOperation {
+	return nil
+}
+
+func (u *undecided) UpdateWithStartWorkflow(_ context.Context, options client.UpdateWithStartWorkflowOptions) (client.WorkflowUpdateHandle, error) {
+	return u.answer(options.UpdateOptions.UpdateID)
 }
 
 // pollServer is a server with the times of the last polls of a task queue.

@@ -63,7 +63,7 @@ func (c *Client) FirstOnVersion(ctx context.Context, q VersionQuery, max int) ([
 	if err != nil {
 		return nil, c.translateRead(ctx, err)
 	}
-	d := newDecoder(c.converters)
+	d := newDecoder(c.converters, c.namespace)
 	var records []Record
 	for _, info := range page.GetExecutions() {
 		records = append(records, newRecord(d, info))

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/armature-io/armature/internal/payload"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
@@ -57,8 +58,8 @@ func (v View) DisplayName() string {
 // was Ready, or right after a deletion was requested, it would hide that.
 func (v View) CurrentCondition(now time.Time) resource.Condition {
 	c := v.Condition
-	if v.Stale && !v.Unmanaged && v.Record.Stuck != "" {
-		c.Message = v.Record.Stuck
+	if obstacle := v.Record.Obstacle(); v.Stale && !v.Unmanaged && obstacle != "" {
+		c.Message = obstacle
 	}
 	if v.Unmanaged || v.Stale {
 		return c
@@ -142,6 +143,8 @@ func (v View) PhaseName() string {
 		return "Unmanaged"
 	case v.Unmanaged:
 		return string(v.Phase) + " (ended)"
+	case v.Record.Unreadable != "":
+		return PhaseUnreadable
 	case v.Record.StuckStep != "":
 		return PhaseStuck
 	case v.Deleting:
@@ -169,7 +172,7 @@ func (w *Viewer) view(ctx context.Context, r Record) (View, error) {
 		return v, nil
 	}
 	v.Stale = true
-	if r.Stuck != "" || !w.shouldQuery() {
+	if r.Obstacle() != "" || !w.shouldQuery() {
 		return v, nil
 	}
 	status, err := w.Reader.Status(ctx, r.WorkflowID)
@@ -183,6 +186,9 @@ func (w *Viewer) view(ctx context.Context, r Record) (View, error) {
 		return v, nil
 	case errors.Is(err, ErrNotManaged):
 		v.Unmanaged = true
+		return v, nil
+	case payload.IsUnreadable(err):
+		v.Record.Unreadable = err.Error()
 		return v, nil
 	case err != nil:
 		return View{}, err

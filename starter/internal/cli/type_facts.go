@@ -14,7 +14,7 @@ import (
 // TypeFacts returns the facts about a type for the validation of manifests.
 func TypeFacts(resourceType string) manifest.Facts {
 	stated := azure.FactsOf(resourceType)
-	facts := manifest.Facts{Values: map[string][]string{}, ReadActions: stated.ReadActionNames()}
+	facts := manifest.Facts{Values: map[string][]string{}, ReadActions: stated.ReadActionNames(), Public: stated.Comparison.PublicPaths()}
 	if len(stated.DeletesUnmanaged) > 0 {
 		facts.DeletingMember = stated.DeletingMember
 	}

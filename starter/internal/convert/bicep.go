@@ -2,6 +2,7 @@ package convert
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/resource"
@@ -189,8 +190,8 @@ func (c *conversion) resolveAll(r *Resource, v *value, path resource.Path) *valu
 // secretAt reports whether a text at a path of a resource is a secret by its name or by
 // the published types.
 func (c *conversion) secretAt(r *Resource, path resource.Path) bool {
-	p := &secretPlacer{resource: r, shape: types.Lookup(r.id.Type(), r.version)}
-	if p.sensitive(path) {
+	protected := slices.ContainsFunc(path, func(step resource.Step) bool { return resource.ProtectedName(step.Name) })
+	if protected || types.Lookup(r.id.Type(), r.version).IsSecret(path, "") {
 		return true
 	}
 	for i := len(path) - 1; i >= 0; i-- {

@@ -28,6 +28,16 @@ func TestDetails(t *testing.T) {
 			wants: []string{"dnsEndpointType: {$secret: 'env:ARMATURE_SECRET_DATA1_DNS_ENDPOINT_TYPE'}"}},
 		"sensitive variable": {reason: "also in a text that contains it", format: AzAPI, name: "main.tf", text: "variable \"p\" {\n  sensitive = true\n  default = \"" + password + "\"\n}\n" + account("  name = \"data1\"\n  body = { kind = \"StorageV2\", sku = { name = \"Standard_LRS\" }, properties = { dnsEndpointType = \"a-${var.p}\" } }"),
 			wants: []string{"dnsEndpointType: {$secret: "}},
+		"protected settings": {reason: "all texts and numbers of an extension's protected settings are secrets", format: AzAPI, name: "main.tf", text: azapiOf("Microsoft.Compute/virtualMachines/extensions@2024-07-01", "Microsoft.Compute/virtualMachines/v", "{ settings = { timestamp = 123456789 }, protectedSettings = { commandToExecute = \""+password+"\", deep = { count = 5 } } }"),
+			wants: []string{"commandToExecute: {$secret: ", "count: {$secret: ", "timestamp: 123456789"}},
+		"forms of secrets": {reason: "a secret by its form, under any name", format: AzAPI, name: "main.tf", text: azapiOf("Microsoft.Compute/virtualMachines/extensions@2024-07-01", "Microsoft.Compute/virtualMachines/v", "{ settings = { a = \"eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln\", b = \"https://hooks.chat.example/services/T1/B1/x8Kq2Lw9Zr4Tv6Yn1Bm3Hj5G\", c = \"AccountName=a;AccountKey="+password+"\", d = \"https://x.example/a.sh\" } }"),
+			wants: []string{"a: {$secret: ", "b: {$secret: ", "c: {$secret: ", "d: https://x.example/a.sh"}},
+		"write-only": {reason: "a random text that Azure never shows", format: AzAPI, name: "main.tf", text: azapiOf("Microsoft.Automation/automationAccounts/certificates@2023-11-01", "Microsoft.Automation/automationAccounts/a", `{ base64Value = "MIIJqQIBAzCCCW8GCSqGkJ3xQ9vT7mB2cZ8wLr5NyH0sGfD4uAeXqP6iVoK1" }`),
+			wants: []string{"base64Value: {$secret: "}},
+		"write-only name": {reason: "a name that Azure never shows is none", format: AzAPI, name: "main.tf", text: azapiOf("Microsoft.Automation/automationAccounts/certificates@2023-11-01", "Microsoft.Automation/automationAccounts/a", `{ base64Value = "the-file-of-2026" }`),
+			wants: []string{"base64Value: the-file-of-2026"}},
+		"public": {reason: "a fact of the type", format: AzAPI, name: "main.tf", text: azapiOf("Microsoft.Logic/integrationAccounts/assemblies@2019-05-01", "Microsoft.Logic/integrationAccounts/a", `{ assemblyName = "x", assemblyPublicKeyToken = "b77a5c561934e089" }`),
+			wants: []string{"assemblyPublicKeyToken: b77a5c561934e089"}, misses: []string{"$secret"}},
 		"unknown secret": {reason: "an expression in the place of a secret is not shown", format: AzAPI, name: "main.tf", text: account("  name = \"data1\"\n  body = { kind = \"StorageV2\", sku = { name = \"Standard_LRS\" }, properties = { x = { adminPassword = \"" + password + "${random_id.x.hex}\" } } }"),
 			wants: []string{"adminPassword: {$secret: "}},
 		"delete query": {reason: "one value each", format: AzAPI, name: "main.tf", text: account("  name = \"data1\"\n  delete_query_parameters = { force = [\"true\"] }\n  schema_validation_enabled = false\n  body = { kind = \"StorageV2\", sku = { name = \"Standard_LRS\" } }"),
@@ -112,4 +122,9 @@ func TestValuesOfVariables(t *testing.T) {
 			t.Errorf("want %q in\n%s", want, got)
 		}
 	}
+}
+
+// azapiOf returns a block of azapi with one resource below a parent of a provider.
+func azapiOf(typ, parent, properties string) string {
+	return "resource \"azapi_resource\" \"a\" {\n  type = \"" + typ + "\"\n  name = \"x\"\n  parent_id = \"" + group + "/providers/" + parent + "\"\n  body = { properties = " + properties + " }\n}\n"
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/cli"
 )
 
 const (
@@ -29,7 +30,7 @@ func sources() map[Format]string {
 // load returns the resources of a text of manifests by key.
 func load(t *testing.T, text string) map[string]resource.Desired {
 	t.Helper()
-	set, err := manifest.Load(manifest.Options{Stdin: strings.NewReader(text)}, "-")
+	set, err := manifest.Load(manifest.Options{Facts: cli.TypeFacts, Stdin: strings.NewReader(text)}, "-")
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

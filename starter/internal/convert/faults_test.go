@@ -96,6 +96,7 @@ func TestFaults(t *testing.T) {
 		"unknown kind":         {"a typo", ASO, "c.yaml", strings.Replace(object, "kind: StorageAccount", "kind: StorageAcount", 1) + "  owner: {name: g}\n", "c.yaml:1: the resource type of StorageAcount data1 is not known", ""},
 		"a role's name":        {"ASO made it", ASO, "c.yaml", "apiVersion: authorization.azure.com/v1api20220401\nkind: RoleAssignment\nmetadata: {name: r}\nspec: {owner: {armId: " + group + "}}\n", "take the object from the cluster", ""},
 		"secret as a tag":      {"tags are public", ASO, "c.yaml", object + "  owner: {name: g}\n  tags: {a: {name: s, key: k}}\n", "c.yaml:6:", ""},
+		"credential as a tag":  {"everybody reads tags", AzAPI, "main.tf", account("  name = \"a1\"\n  tags = { c = \"AccountKey=" + password + "\" }"), "tags.c has the form of a credential, and everybody who may read the resource sees it", password},
 		"no kubernetes object": {"a list of numbers", ASO, "c.yaml", "- 1\n- 2\n", "c.yaml:1: it is no object of Kubernetes", ""},
 		"not a file of theirs": {"no objects of ASO", ASO, "c.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", "no resource was found in ", ""},
 		"unknown format":       {"the formats are listed", "pulumi", "x", "", "the format \"pulumi\" is not known; allowed are aso, azapi, bicep-snapshot, ids, terraform-state", ""},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/types"
 )
 
@@ -43,10 +44,8 @@ type secretPlacer struct {
 // position is a place in a body, as package manifest follows it.
 type position struct {
 	path resource.Path
-	// secret: a text here is secret; under: so is the "value" of an object below.
-	secret, under bool
-	// rights: it is below a property that lists permissions.
-	rights bool
+	// place: what the names on the way say about secrets.
+	place resource.Place
 	// public: it is below tags, name or location, where no placeholder is allowed.
 	public bool
 }
@@ -54,11 +53,7 @@ type position struct {
 func (at position) field(v *value, name string) position {
 	next := at
 	next.path = at.path.With(resource.Step{Name: name})
-	next.secret = !at.rights && resource.SecretProperty(name, resource.Surroundings{
-		Under: at.under, Label: labelOf(v), Parent: at.path.LastName(), Has: v.has,
-	})
-	next.rights = at.rights || resource.RightsName(name)
-	next.under = at.under || resource.SecretName(name)
+	next.place = at.place.Member(name, labelOf(v), v.has)
 	switch strings.ToLower(name) {
 	case "tags", "name", "location":
 		next.public = true
@@ -98,28 +93,25 @@ func (p *secretPlacer) value(v *value, at position) *value {
 // literal returns what takes the place of a text or number.
 func (p *secretPlacer) literal(v *value, at position) *value {
 	switch {
-	case v.text == "" || at.public || v.kind == text && resource.VaultReference(v.text):
+	case v.text == "" || v.kind == text && resource.VaultReference(v.text), p.public(at):
 		return v
-	case at.secret && p.shape != nil && p.shape.IsValue(at.path, v.text):
+	case at.public:
+		if v.kind == text && resource.ContainsCredential(v.text) {
+			p.conversion.faultOf(p.resource, v.line, "%s has the form of a credential, and everybody who may read the resource sees it; remove it from the source", at.path)
+		}
+		return v
+	case at.place.Secret() && p.shape != nil && p.shape.IsValue(at.path, v.text):
 		return &value{kind: text, line: v.line, text: v.text, plain: true}
-	case at.secret, p.sensitive(at.path), v.kind == text && resource.ContainsCredential(v.text):
+	case at.place.Secret(), p.shape.IsSecret(at.path, v.text), v.kind == text && resource.ContainsCredential(v.text):
 		return p.placeholder(v, at)
 	}
 	return v
 }
 
-// sensitive reports whether the published types mark a property as a secret.
-func (p *secretPlacer) sensitive(path resource.Path) bool {
-	if p.shape == nil {
-		return false
-	}
-	found, _ := p.shape.Find(path)
-	for _, property := range found {
-		if property.Type.Sensitive {
-			return true
-		}
-	}
-	return false
+// public reports whether a fact of the type says that a value is no secret, whatever its name.
+func (p *secretPlacer) public(at position) bool {
+	public := func(path string) bool { return strings.EqualFold(path, at.path.String()) }
+	return slices.ContainsFunc(cli.TypeFacts(p.resource.id.Type()).Public, public)
 }
 
 // placeholder returns a $secret with a variable of its own. The value is dropped.

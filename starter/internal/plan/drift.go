@@ -37,6 +37,10 @@ func Drift(ctx context.Context, from Recorded, records []backend.Record, run str
 	results := make([]activities.PlanResourceResult, len(records))
 	err := backend.ForEach(ctx, len(records), maxParallelReads, func(ctx context.Context, i int) error {
 		desired[i] = resource.Desired{ID: records[i].ID, Name: records[i].Name}
+		if records[i].Unreadable != "" {
+			results[i] = activities.PlanResourceResult{Action: activities.PlanError, Reason: resource.ReasonCheckFailed, Message: records[i].Unreadable}
+			return nil
+		}
 		memory, err := from.Memory(ctx, records[i].WorkflowID)
 		if err == nil && memory.Desired == nil {
 			err = errors.New("its workflow returns no spec; is the worker older than this armature?")

@@ -26,6 +26,7 @@ func descriptions() map[types.Rule]string {
 		manifest.InvalidAddress:    "Azure refuses the address or range: it cannot be, or contradicts another one.",
 		manifest.UnknownMarker:     "The property resembles a marker of Armature.",
 		manifest.OpenName:          "The name has no manifest here; a managed resource may have it.",
+		manifest.LiteralSecret:     "The type publishes the text as a secret.",
 		manifest.OwnedValue:        "The value belongs to a switch that is on: another owner moves it after the creation.",
 		manifest.ReleaseValue:      "Releases outside of the manifest may set the value.",
 		types.UnknownProperty:      "The type does not have this property.",

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/internal/nearest"
-	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
@@ -128,19 +127,15 @@ func (c changer) back(ctx context.Context) error {
 	return c.promote(ctx, before.BuildID)
 }
 
-// follow waits until the routing is in force, and with Now sends the resources of other
-// versions to it: each continues as a new run between two passes.
+// follow waits until the routing is in force, and asks the resources of other versions to move:
+// each continues as a new run between two passes.
 func (c changer) follow(ctx context.Context, build string) error {
 	if err := c.settle(ctx); err != nil {
 		return err
 	}
-	if !c.atOnce {
-		c.note("resources move between two passes, without a request to Azure: idle ones within %s, now with --now", text.Duration(workflows.MaxTimer))
-		return nil
-	}
 	sent, err := c.send(ctx, build)
 	if err == nil {
-		c.printf("%s asked to move now\n", cli.CountOf(sent, "workflow was", "workflows were"))
+		c.printf("%s asked to move, each between two passes\n", cli.CountOf(sent, "workflow was", "workflows were"))
 	}
 	return err
 }
@@ -208,7 +203,7 @@ func (c changer) rescue(ctx context.Context, build string) error {
 		return cli.Failed("move from version %s: %s; `armature rollout promote` another one first, nothing was changed", build,
 			map[bool]string{true: "no version is current", false: "it is the current version"}[target == ""])
 	case c.isServed(build):
-		return cli.Failed("move from version %s: its workers are there, so nothing is stranded; `armature rollout promote %s --now` asks its resources to move, nothing was changed", build, target)
+		return cli.Failed("move from version %s: its workers are there, so nothing is stranded; `armature rollout promote %s` asks its resources to move, nothing was changed", build, target)
 	}
 	if err := c.served(target); err != nil {
 		return err

@@ -24,11 +24,10 @@ type Options struct {
 	TaskQueue func() string
 }
 
-// command is the command with its flags: name is --deployment, atOnce --now.
+// command is the command; name is --deployment.
 type command struct {
 	Options
-	name   string
-	atOnce bool
+	name string
 }
 
 // exitInProgress is the exit code of a status that is neither complete nor broken.
@@ -104,7 +103,7 @@ is unreachable.`,
 		},
 	}
 	c.Flags().BoolVar(&wait, "wait", false, "wait until everything runs on the current version, or something is stranded or failing")
-	c.Flags().DurationVar(&timeout, "timeout", 2*time.Hour, "limit of --wait; idle resources move within 90 minutes")
+	c.Flags().DurationVar(&timeout, "timeout", 2*time.Hour, "limit of --wait")
 	cli.AddFormat(c, &output)
 	return c
 }
@@ -140,16 +139,17 @@ func (o *command) read(ctx context.Context, wait bool, timeout time.Duration) (S
 }
 
 func (o *command) rampCommand() *cobra.Command {
-	c := &cobra.Command{
+	return &cobra.Command{
 		Use:   "ramp BUILD PERCENT",
 		Short: "Give a version a share of the resources",
 		Long: `ramp gives a version a share of the resources, 0.1 to 100 percent, and new ones in the
 same share. The server chooses them by a hash of their IDs, so a larger share includes a
 smaller one. The rest stays on the current version. 0 ends the ramp. BUILD may be the
-beginning of a build ID.
+beginning of a build ID. Each resource is asked to move; repeat the command if it was
+interrupted.
 
 ` + cli.ExitHelp,
-		Example: "  armature rollout ramp v2 5 --now\n  armature rollout ramp v2 50",
+		Example: "  armature rollout ramp v2 5\n  armature rollout ramp v2 50",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			percent, err := strconv.ParseFloat(strings.TrimSuffix(args[1], "%"), 32)
@@ -159,16 +159,16 @@ beginning of a build ID.
 			return o.change(c.Context(), func(ctx context.Context, ch changer) error { return ch.ramp(ctx, args[0], float32(percent)) })
 		},
 	}
-	return o.withNow(c)
 }
 
 func (o *command) promoteCommand() *cobra.Command {
-	return o.withNow(&cobra.Command{
+	return &cobra.Command{
 		Use:   "promote BUILD",
 		Short: "Make a version current: all resources move to it",
 		Long: `promote makes a version current: new resources begin on it, and the others move to it
-between two passes. The workers of the version before must run until rollout status is
-complete. BUILD may be the beginning of a build ID.
+between two passes: each is asked to. Repeat the command if it was interrupted. The workers
+of the version before must run until rollout status is complete. BUILD may be the beginning
+of a build ID.
 
 ` + cli.ExitHelp,
 		Example: "  armature rollout promote v2",
@@ -176,11 +176,11 @@ complete. BUILD may be the beginning of a build ID.
 		RunE: func(c *cobra.Command, args []string) error {
 			return o.change(c.Context(), func(ctx context.Context, ch changer) error { return ch.promote(ctx, args[0]) })
 		},
-	})
+	}
 }
 
 func (o *command) backCommand() *cobra.Command {
-	return o.withNow(&cobra.Command{
+	return &cobra.Command{
 		Use:   "back",
 		Short: "End a ramp, or return to the version before",
 		Long: `back ends a ramp: its resources return to the current version. Without a ramp it makes
@@ -188,12 +188,12 @@ the version current that was current before; its workers must run. A second back
 returns to where the first one began.
 
 ` + cli.ExitHelp,
-		Example: "  armature rollout back --now",
+		Example: "  armature rollout back",
 		Args:    cli.NoArgs(""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return o.change(c.Context(), func(ctx context.Context, ch changer) error { return ch.back(ctx) })
 		},
-	})
+	}
 }
 
 func (o *command) rescueCommand() *cobra.Command {
@@ -213,12 +213,6 @@ such a resource until a worker of the old version is back.
 			return o.change(c.Context(), func(ctx context.Context, ch changer) error { return ch.rescue(ctx, args[0]) })
 		},
 	}
-}
-
-// withNow adds --now.
-func (o *command) withNow(c *cobra.Command) *cobra.Command {
-	c.Flags().BoolVar(&o.atOnce, "now", false, "ask the resources to move now, not at their next pass")
-	return c
 }
 
 // change reads the deployment and changes it.

@@ -141,19 +141,18 @@ func TestChanges(t *testing.T) {
 		err     string
 		code    int
 	}{
-		"ramp":               {reason: "a share of the resources", args: "ramp v3 5%", changes: []string{"ramp v3 5%"}},
-		"ramp now":           {reason: "each resource looks at once", args: "ramp v3 5 --now", changes: []string{"ramp v3 5%"}, signals: 10},
+		"ramp":               {reason: "a share of the resources: each looks", args: "ramp v3 5%", changes: []string{"ramp v3 5%"}, signals: 10},
 		"ramp to 0":          {reason: "the end of a ramp", change: ramping, args: "ramp v3 0", changes: []string{"ramp  0%"}},
 		"ramp of current":    {reason: "it has all", args: "ramp v2 5", err: "is the current version already", code: 1},
 		"ramp above 100":     {reason: "no share", args: "ramp v3 101", err: "is no share", code: 2},
 		"ramp not a number":  {reason: "NaN is no share either", args: "ramp v3 NaN", err: "is no share", code: 2},
 		"ramp of no workers": {reason: "its share would wait", args: "ramp v0 5", err: "no worker polls", code: 1},
-		"promote":            {reason: "by its build ID", args: "promote v3", changes: []string{"current v3"}},
+		"promote":            {reason: "by its build ID", args: "promote v3", changes: []string{"current v3"}, signals: 10},
 		"promote unknown":    {reason: "a misspelt version", args: "promote w3", err: "versions are v3, v2, v1, v0", code: 2},
 		"promote ambiguous":  {reason: "the beginning of several", args: "promote v", err: "4 versions begin with it", code: 2},
-		"promote again":      {reason: "a repeated command moves the rest", change: func(f *fakeConnection) { f.resources["v1"] = 2 }, args: "promote v2 --now", signals: 2},
+		"promote again":      {reason: "a repeated command moves the rest", change: func(f *fakeConnection) { f.resources["v1"] = 2 }, args: "promote v2", signals: 2},
 		"back of a ramp":     {reason: "the current version gets all", change: ramping, args: "back", changes: []string{"ramp  0%"}},
-		"back":               {reason: "the version that was current last, not the newest", args: "back", changes: []string{"current v1"}},
+		"back":               {reason: "the version that was current last, not the newest", args: "back", changes: []string{"current v1"}, signals: 10},
 		"back to nothing":    {reason: "no other was current", change: func(f *fakeConnection) { f.deployment.Versions = f.deployment.Versions[:2] }, args: "back", err: "was ever current", code: 1},
 		"back without workers": {
 			reason: "nothing would serve it", change: func(f *fakeConnection) { f.pollers = f.pollers[:2] }, args: "back", err: "no worker polls", code: 1,

@@ -2,7 +2,6 @@ package screen
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -21,11 +20,24 @@ func FreezeScope(freeze workflows.Freeze) string {
 
 // FreezeText returns one freeze in a sentence.
 func FreezeText(freeze workflows.Freeze) string {
-	sentence := fmt.Sprintf("%s, by %s since %s", FreezeScope(freeze), freeze.By, text.Time(freeze.Since))
+	sentence := FreezeScope(freeze)
+	if freeze.By != "" {
+		sentence += "," + FreezeAuthor(freeze)
+	}
+	sentence += " since " + text.Time(freeze.Since)
 	if freeze.Reason != "" {
 		sentence += ": " + freeze.Reason
 	}
 	return text.OneLine(sentence)
+}
+
+// FreezeAuthor returns who set a freeze, with a space before it, "" if that is not known. A
+// freeze needs no proof, so nothing verifies the name.
+func FreezeAuthor(freeze workflows.Freeze) string {
+	if freeze.By == "" {
+		return ""
+	}
+	return " by " + text.OneLine(freeze.By) + " (unverified)"
 }
 
 // IsReleased reports whether the selector of an unfreeze was released from the freeze of

@@ -137,6 +137,8 @@ func (d *page) condition() {
 	}
 	taskQueue := cmp.Or(v.Record.TaskQueue, d.TaskQueue)
 	switch {
+	case v.Record.Unreadable != "":
+		d.line("Unreadable", "%s", cli.OneLine(v.Record.Unreadable))
 	case v.Record.Stuck != "":
 		d.line("Worker", "%s", v.Record.StuckText(taskQueue))
 	case !v.Record.StepSince.IsZero():

@@ -27,7 +27,7 @@ type Painter struct {
 // it, and marked if the resource is overdue.
 func (p Painter) phase(v backend.View) string {
 	phase := v.PhaseName()
-	if v.Stale && !v.Unmanaged {
+	if v.Stale && !v.Unmanaged && v.Record.Unreadable == "" {
 		phase += "?"
 	}
 	if v.Overdue && !v.Unmanaged {
@@ -40,7 +40,7 @@ func (p Painter) phase(v backend.View) string {
 func (p Painter) paint(s string, v backend.View) string {
 	color := text.FgYellow
 	switch {
-	case v.Record.StuckStep != "":
+	case v.Record.Unreadable != "", v.Record.StuckStep != "":
 		color = text.FgRed
 	case v.Condition.Ready && !v.Paused && !v.Deleting && v.Operation == "":
 		color = text.FgGreen
@@ -69,7 +69,7 @@ func Summary(v backend.View, now time.Time) string {
 // ChangeKey returns what must change for a new line in a log. The message is not part
 // of it, because it has ages and counts that change with every pass.
 func ChangeKey(v backend.View) string {
-	return fmt.Sprint(v.Phase, v.Condition.Reason, v.Paused, v.Deleting, v.Unmanaged, v.WaitingFor, v.Operation, v.Record.StuckStep != "")
+	return fmt.Sprint(v.Phase, v.Condition.Reason, v.Paused, v.Deleting, v.Unmanaged, v.WaitingFor, v.Operation, v.Record.Unreadable != "", v.Record.StuckStep != "")
 }
 
 // Item is a view in JSON and YAML. Its names do not change.
@@ -80,6 +80,8 @@ type Item struct {
 	Stale bool `json:"stale,omitempty"`
 	// Stuck describes how the workflow task, or a step of the pass, keeps failing.
 	Stuck string `json:"stuck,omitempty"`
+	// Unreadable is why its workflow cannot be read here, with the remedy.
+	Unreadable string `json:"unreadable,omitempty"`
 	// Ended is how the workflow ended, if it no longer runs.
 	Ended string `json:"ended,omitempty"`
 }
@@ -88,7 +90,7 @@ type Item struct {
 func Items(views []backend.View) []Item {
 	items := make([]Item, len(views))
 	for i, v := range views {
-		items[i] = Item{Status: v.Status, Interval: interval(v.Interval), Stale: v.Stale, Stuck: cmp.Or(v.Record.Stuck, v.Record.StuckStep), Ended: v.Ended}
+		items[i] = Item{Status: v.Status, Interval: interval(v.Interval), Stale: v.Stale, Stuck: cmp.Or(v.Record.Stuck, v.Record.StuckStep), Unreadable: v.Record.Unreadable, Ended: v.Ended}
 	}
 	return items
 }

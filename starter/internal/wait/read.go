@@ -91,7 +91,7 @@ func (f *Follower) ask(ctx context.Context, i int) error {
 		return err
 	}
 	o.polls++
-	if o.asked = !v.Stale || v.Unmanaged; !o.asked && v.Record.Stuck == "" && v.Record.Summary != nil {
+	if o.asked = !v.Stale || v.Unmanaged; !o.asked && v.Record.Obstacle() == "" && v.Record.Summary != nil {
 		v = f.viewOf(v.Record) // no worker responds
 	}
 	if o.asked && !o.known {

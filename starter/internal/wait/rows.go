@@ -15,7 +15,7 @@ func isNew(r backend.Record) bool {
 
 // isSame reports whether two rows of one resource show the same state.
 func isSame(a, b backend.Record) bool {
-	if a.Phase != b.Phase || a.Reason != b.Reason || !a.Since.Equal(b.Since) || a.Stuck != b.Stuck || !slices.Equal(a.WaitingFor, b.WaitingFor) {
+	if a.Phase != b.Phase || a.Reason != b.Reason || !a.Since.Equal(b.Since) || a.Obstacle() != b.Obstacle() || !slices.Equal(a.WaitingFor, b.WaitingFor) {
 		return false
 	}
 	if a.Summary == nil || b.Summary == nil {
@@ -29,7 +29,7 @@ func isSame(a, b backend.Record) bool {
 
 // hasEnded reports whether a pass ended between two rows: the run wrote its summary.
 func hasEnded(before, now backend.Record) bool {
-	now.Phase, now.Reason, now.Since, now.WaitingFor, now.Stuck = before.Phase, before.Reason, before.Since, before.WaitingFor, before.Stuck
+	now.Phase, now.Reason, now.Since, now.WaitingFor, now.Unreadable, now.Stuck = before.Phase, before.Reason, before.Since, before.WaitingFor, before.Unreadable, before.Stuck
 	return now.Summary != nil && !isSame(before, now)
 }
 

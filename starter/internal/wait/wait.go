@@ -67,6 +67,8 @@ func Compare(w Resource, v backend.View, g Goal) screen.Progress {
 	c := v.Condition
 	current := c.ObservedGeneration >= max(v.Generation, w.MinGeneration) && v.Pass >= w.MinPass
 	switch {
+	case v.Record.Unreadable != "" && !v.Unmanaged:
+		p.Blocker = "it cannot be read here: it is " + cli.OneLine(v.Record.Unreadable)
 	case v.Stale && !v.Unmanaged:
 		p.Done = c.Ready && w.MinGeneration == 0 && w.MinPass == 0
 	case c.Ready && current && !v.Deleting:

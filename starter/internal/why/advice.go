@@ -95,6 +95,8 @@ var advices = map[resource.Reason]string{
 	resource.ReasonDeleting:            noAction,
 	resource.ReasonThrottled:           noAction + ": Azure limits the requests",
 	resource.ReasonArmUnreachable:      "check the worker's network and the health of Azure; Armature retries automatically",
+	resource.ReasonTemporalSlow:        "check the load and the database of Temporal: `armature doctor`; Armature retries automatically",
+	resource.ReasonTemporalUnavailable: "check the worker's connection to Temporal: `armature doctor`; Armature retries automatically",
 	resource.ReasonOperationInProgress: noAction + " until the operation in Azure ends; `armature reconcile NAME --force --reason WHY` does not wait for it",
 	resource.ReasonOperationTimeout:    "check the operation in Azure: it has exceeded reconcile.timeout; nothing is sent while it runs",
 	resource.ReasonPostReconciliationFailure: "the resource exists in Azure and is not ready there: follow the message (an approval may be missing), " +

@@ -119,7 +119,7 @@ func (e *Engine) waitsForUnlisted(r backend.Record) bool {
 
 // isClear reports whether nothing blocks a resource.
 func isClear(r backend.Record) bool {
-	return r.Phase == workflows.PhaseReady && r.Stuck == "" && r.StuckStep == ""
+	return r.Phase == workflows.PhaseReady && r.Obstacle() == "" && r.StuckStep == ""
 }
 
 // group fills the report with one cause for each root, and one for all resources of
@@ -158,7 +158,7 @@ func (e *Engine) group(ctx context.Context, report *Report, records []backend.Re
 	}
 	for _, l := range own {
 		if groups[l.rootID()] == nil {
-			add(fmt.Sprintln("own", l.record.Phase, l.record.Reason, l.record.Stuck, l.record.StuckStep), Cause{Link: l}, l.record)
+			add(fmt.Sprintln("own", l.record.Phase, l.record.Reason, l.record.Obstacle(), l.record.StuckStep), Cause{Link: l}, l.record)
 		}
 	}
 	slices.SortStableFunc(report.Causes, func(a, b *Cause) int { return cmp.Compare(len(b.members), len(a.members)) })
@@ -223,7 +223,7 @@ func (e *Engine) query(ctx context.Context, c *Cause, report *Report) error {
 func (e *Engine) detail(ctx context.Context, r backend.Record, names bool, report *Report) (backend.View, error) {
 	listed, known := e.graph[r.Key()]
 	s := listed.Summary
-	if !known || names || s == nil || s.Phase != listed.Phase || s.Paused || s.Deleting || listed.Stuck != "" || listed.StuckStep != "" {
+	if !known || names || s == nil || s.Phase != listed.Phase || s.Paused || s.Deleting || listed.Obstacle() != "" || listed.StuckStep != "" {
 		return e.refresh(ctx, r, report)
 	}
 	v := backend.ListedView(listed)

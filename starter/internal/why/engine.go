@@ -167,7 +167,7 @@ func (w *walk) follow(ctx context.Context, r backend.Record, waiters []*Link) (*
 // the record alone.
 func (w *walk) view(ctx context.Context, r backend.Record) (backend.View, error) {
 	if !w.queries {
-		v := backend.View{Status: r.Status(), Record: r, Stale: r.Stuck != ""}
+		v := backend.View{Status: r.Status(), Record: r, Stale: r.Obstacle() != ""}
 		v.Deleting = r.Phase == workflows.PhaseDeleting
 		return v, nil
 	}

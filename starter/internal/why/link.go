@@ -137,8 +137,13 @@ func (l *Link) setEnded(v backend.View) {
 
 // setUnanswered fills a link that is known from search attributes only.
 func (l *Link) setUnanswered(v backend.View, taskQueue string) {
-	l.State += "?"
 	l.Since, l.NextTry = time.Time{}, time.Time{}
+	if v.Record.Unreadable != "" {
+		l.Message = cli.OneLine(v.Record.Unreadable)
+		l.Advice = "configure its key; " + backend.TerminateAdvice
+		return
+	}
+	l.State += "?"
 	if v.Record.Stuck != "" {
 		l.Message = v.Record.Stuck
 		l.Advice = "read the log of the workers on task queue " + taskQueue + ", which cannot complete the task; `worker replay` finds where their version differs from the history"
@@ -175,7 +180,7 @@ func (l *Link) isBlockedBy(other *Link) bool {
 // a failing workflow task and the end of the workflow come before what the resource
 // waits for.
 func (l *Link) follows(v backend.View) bool {
-	if v.Unmanaged || l.Clear || v.Operation != "" || v.Record.Stuck != "" || v.Record.StuckStep != "" {
+	if v.Unmanaged || l.Clear || v.Operation != "" || v.Record.Obstacle() != "" || v.Record.StuckStep != "" {
 		return false
 	}
 	if v.Deleting {

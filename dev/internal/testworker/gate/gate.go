@@ -16,11 +16,12 @@ import (
 
 // Environment variables with which the test selects the extension point at which the
 // worker waits, and the folder of the files. ClockVariable is a duration by which the
-// worker's clock is ahead.
+// worker's clock is ahead, FreezeVariable the time between two readings of the freezes.
 const (
 	StepVariable   = "TESTWORKER_STEP"
 	FolderVariable = "TESTWORKER_FOLDER"
 	ClockVariable  = "TESTWORKER_CLOCK_AHEAD"
+	FreezeVariable = "TESTWORKER_FREEZE_INTERVAL"
 )
 
 // Files in that folder. The worker waits while HoldFile exists. It creates

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/armature-io/armature/caller"
 	"github.com/armature-io/armature/service"
@@ -16,6 +17,21 @@ import (
 // Variable is the environment variable with what is refused, separated by commas: verbs,
 // and force and recreate for what qualifies a reconcile. A label stage=free allows all.
 const Variable = "TESTWORKER_REFUSE"
+
+// DelayVariable is the environment variable with the time that each decision takes.
+const DelayVariable = "TESTWORKER_HOOK_DELAY"
+
+// Slow returns a hook that takes time.
+func Slow(delay time.Duration, hook func(context.Context, service.Action) error) func(context.Context, service.Action) error {
+	return func(ctx context.Context, action service.Action) error {
+		select {
+		case <-time.After(delay):
+			return hook(ctx, action)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
 
 // IssuerVariable is the environment variable with the issuer of the tokens that users send,
 // and Audience their audience.
