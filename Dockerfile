@@ -20,11 +20,11 @@ ARG VERSION=unknown
 ARG TARGETOS
 ARG TARGETARCH
 ENV GOOS=$TARGETOS GOARCH=$TARGETARCH
-ENV CGO_ENABLED=0 GOFLAGS=-buildvcs=false GOTOOLCHAIN=local
+ENV CGO_ENABLED=0 GOFLAGS='-buildvcs=false -trimpath' GOTOOLCHAIN=local
 RUN flags="-X main.version=${VERSION}" && platform="${TARGETOS}-${TARGETARCH}" \
- && go build -trimpath -ldflags "$flags" -o "/armature-$platform" ./starter/cmd \
- && go build -trimpath -ldflags "$flags" -o "/armature-worker-$platform" ./worker \
- && go build -trimpath -ldflags "$flags" -o "/armsim-$platform" ./armsim/cmd
+ && go build -ldflags "$flags" -o "/armature-$platform" ./starter/cmd \
+ && go build -ldflags "$flags" -o "/armature-worker-$platform" ./worker \
+ && go build -ldflags "$flags" -o "/armsim-$platform" ./armsim/cmd
 
 FROM scratch AS worker
 ARG TARGETOS

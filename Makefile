@@ -5,8 +5,10 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
 GO ?= go
-# Go commands write no VCS state, so that an export without .git builds too.
-export GOFLAGS := $(strip $(GOFLAGS) $(if $(findstring -buildvcs,$(GOFLAGS)),,-buildvcs=false))
+# Programs have no VCS state, so that an export without .git builds too, and no paths. All Go
+# commands but race share these settings: a package is compiled once.
+export GOFLAGS := $(filter-out -buildvcs% -trimpath,$(GOFLAGS)) -buildvcs=false -trimpath
+export CGO_ENABLED=0
 
 # Tools, pinned. `go run` keeps the linked tool in Go's build cache.
 GOLANGCI_LINT := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
@@ -24,8 +26,8 @@ help: ## print this help
 
 .PHONY: build
 build: ## build bin/armature (the CLI) and bin/worker
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/armature ./starter/cmd
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/worker ./worker
+	$(GO) build -ldflags '$(LDFLAGS)' -o bin/armature ./starter/cmd
+	$(GO) build -ldflags '$(LDFLAGS)' -o bin/worker ./worker
 
 # What a release has (docs/release.md): the programs for these platforms, in DIST.
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
@@ -35,12 +37,12 @@ RELEASE := $(GO) run ./release
 .PHONY: dist
 dist: ## build the programs of a release for PLATFORMS into dist/
 	@rm -rf '$(DIST)' && mkdir -p '$(DIST)'
-	@export CGO_ENABLED=0; for platform in $(PLATFORMS); do \
+	@for platform in $(PLATFORMS); do \
 		export GOOS="$${platform%/*}" GOARCH="$${platform#*/}"; \
 		echo "building for $$platform"; \
-		$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o "$(DIST)/armature-$$GOOS-$$GOARCH" ./starter/cmd; \
-		$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o "$(DIST)/armature-worker-$$GOOS-$$GOARCH" ./worker; \
-		$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o "$(DIST)/armsim-$$GOOS-$$GOARCH" ./armsim/cmd; \
+		$(GO) build -ldflags '$(LDFLAGS)' -o "$(DIST)/armature-$$GOOS-$$GOARCH" ./starter/cmd; \
+		$(GO) build -ldflags '$(LDFLAGS)' -o "$(DIST)/armature-worker-$$GOOS-$$GOARCH" ./worker; \
+		$(GO) build -ldflags '$(LDFLAGS)' -o "$(DIST)/armsim-$$GOOS-$$GOARCH" ./armsim/cmd; \
 	done
 
 .PHONY: sbom

@@ -99,7 +99,7 @@ const goFlags = "-buildvcs=false -trimpath"
 func goEnvironment(t testing.TB) []string {
 	t.Helper()
 	var environment []string
-	names := []string{"GOCACHE", "GOMODCACHE", "GOPROXY", "GOSUMDB", "GOTOOLCHAIN"}
+	names := []string{"GOCACHE", "GOMODCACHE", "GOPROXY", "GOSUMDB", "GOTOOLCHAIN", "CGO_ENABLED"}
 	out, err := exec.CommandContext(t.Context(), "go", append([]string{"env"}, names...)...).Output()
 	if err != nil {
 		t.Fatal(err)
