@@ -75,10 +75,11 @@ func (w *firstWrite) Write(p []byte) (int, error) {
 	return w.kept.Write(p) //nolint:wrapcheck // it never fails
 }
 
-// String returns the call and its output for messages of failed tests.
+// String returns the call and its output for messages of failed tests. Errors are first: the
+// end of a long message may be cut.
 func (r Result) String() string {
 	return filepath.Base(r.Program) + " " + strings.Join(r.Args, " ") + "\nexit code " + strconv.Itoa(r.Code) +
-		"\n--- out\n" + r.Out + "--- err\n" + r.Err
+		"\n--- err\n" + r.Err + "--- out\n" + r.Out
 }
 
 // CLI runs armature in the world's folder, without a terminal.
