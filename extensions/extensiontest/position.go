@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 )
@@ -104,8 +105,12 @@ func packageOf(link any) string {
 	return path[:slash] + strings.ReplaceAll(path[slash:], ".", "%2e")
 }
 
-// short returns a file relative to the folder of the test, if it is in it.
+// short returns a file relative to the folder of the test, if it is in it. With -trimpath its
+// name begins with the import path of its package.
 func short(file string) string {
+	if build, ok := debug.ReadBuildInfo(); ok && !filepath.IsAbs(file) {
+		return strings.TrimPrefix(file, strings.TrimSuffix(build.Path, ".test")+"/")
+	}
 	folder, err := os.Getwd()
 	if err != nil {
 		return file
