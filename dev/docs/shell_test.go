@@ -3,8 +3,10 @@ package docs
 import (
 	"bufio"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -139,34 +141,30 @@ func (s *shell) stillRunning() {
 	}
 }
 
-// copyRepository copies the sources into a new folder, without what was built.
+// copyRepository copies the files into a new folder that git tracks or would track: tools that
+// tests install are thousands more.
 func copyRepository(root, folder string) error {
-	skipped := map[string]bool{".git": true, "bin": true, "dev/bin": true, "dev/.demo": true}
-	return filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
-		if err != nil {
-			return err
+	command := exec.Command("git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	out, err := command.Output()
+	if err != nil {
+		return fmt.Errorf("list the files of the repository: %w", err)
+	}
+	for name := range strings.SplitSeq(strings.TrimRight(string(out), "\x00"), "\x00") {
+		from, to := filepath.Join(root, name), filepath.Join(folder, name)
+		info, err := os.Lstat(from)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+			continue
 		}
-		relative, err := filepath.Rel(root, path)
-		if err != nil {
-			return err
+		data, err := os.ReadFile(from)
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(to), 0o755)
 		}
-		target := filepath.Join(folder, relative)
-		switch {
-		case skipped[relative] && entry.IsDir():
-			return filepath.SkipDir
-		case entry.IsDir():
-			return os.MkdirAll(target, 0o755)
-		case !entry.Type().IsRegular():
-			return nil
+		if err == nil {
+			err = os.WriteFile(to, data, info.Mode().Perm())
 		}
-		data, err := os.ReadFile(path)
 		if err != nil {
 			return fmt.Errorf("copy the repository: %w", err)
 		}
-		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(target, data, info.Mode().Perm())
-	})
+	}
+	return nil
 }
