@@ -8,13 +8,10 @@ import (
 	"go.temporal.io/sdk/activity"
 )
 
-const (
-	// heartbeatInterval is a third of the heartbeat timeout of workflows/options.go.
-	heartbeatInterval = 5 * time.Second
-	// firstHeartbeat is when the first heartbeat is due. Each is a transaction of the
-	// server, and most activities end before.
-	firstHeartbeat = 2 * heartbeatInterval
-)
+// HeartbeatInterval is the time between the heartbeats of an activity. Each is a transaction of
+// the server, and most activities end before the first. That of a write is earlier: it asks for
+// permission (package writing).
+const HeartbeatInterval = 10 * time.Second
 
 // heartbeater records the progress of an activity periodically until it is
 // stopped, so that the server notices a lost worker and the next attempt starts
@@ -40,16 +37,15 @@ func startHeartbeat[T any](ctx context.Context) *heartbeater[T] {
 }
 
 func (h *heartbeater[T]) run() {
-	timer := time.NewTimer(firstHeartbeat)
-	defer timer.Stop()
+	ticker := time.NewTicker(HeartbeatInterval)
+	defer ticker.Stop()
 	for {
 		select {
 		case <-h.done:
 			return
 		case <-h.ctx.Done():
 			return
-		case <-timer.C:
-			timer.Reset(heartbeatInterval)
+		case <-ticker.C:
 		}
 		h.mu.Lock()
 		activity.RecordHeartbeat(h.ctx, h.last)

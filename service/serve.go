@@ -99,8 +99,10 @@ func (p *process) work(ctx context.Context) error {
 	worker.SetStickyWorkflowCacheSize(p.settings.WorkflowCache) // per process, before its first worker starts
 	options := worker.Options{
 		WorkerStopTimeout: p.settings.StopTimeout,
-		DeploymentOptions: p.version.DeploymentOptions,
-		Plugins:           p.plugins,
+		// The SDK keeps heartbeats back for 80 % of their timeout otherwise.
+		MaxHeartbeatThrottleInterval: activities.HeartbeatInterval,
+		DeploymentOptions:            p.version.DeploymentOptions,
+		Plugins:                      p.plugins,
 		Interceptors: []interceptor.WorkerInterceptor{
 			tracing.NewActivityInterceptor(p.traces.Tracer(), activities.TraceFacts),
 			activities.NewInterceptor(p.activities, p.converters.Data),

@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/internal/text"
 )
 
@@ -25,9 +26,9 @@ const (
 	// The activities end much earlier by themselves, in words: it is for workers that die
 	// of a step.
 	stepTimeout = 30 * time.Minute
-	// heartbeatTimeout is how soon a lost worker is noticed; the activities
-	// heartbeat every 5 s, from the tenth second on.
-	heartbeatTimeout = 15 * time.Second
+	// heartbeatTimeout is how soon a lost worker is noticed. A heartbeat that a slow Temporal or
+	// a busy machine delays costs no attempt.
+	heartbeatTimeout = 3 * activities.HeartbeatInterval
 	// wakeTimeout is a little longer than the longest wait that a wake shortens: an
 	// owner with thousands of dependents may need minutes, and a later wake is useless.
 	wakeTimeout = 5 * time.Minute

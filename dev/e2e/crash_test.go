@@ -17,7 +17,7 @@ import (
 
 const (
 	// crashSideBySide is the number of parallel scenarios. Most of the time they wait
-	// for Temporal to detect a lost worker (15 s without heartbeat, 10 s for a
+	// for Temporal to detect a lost worker (30 s without heartbeat, 10 s for a
 	// workflow task), which needs no CPU.
 	crashSideBySide = 14
 	// crashRecovers bounds the time from the loss of a worker to Ready.

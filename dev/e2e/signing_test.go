@@ -141,7 +141,7 @@ func (s scenarios) activity(name string, input any) {
 	foreign := worker.New(s.Client, queue, worker.Options{})
 	foreign.RegisterWorkflowWithOptions(func(ctx workflow.Context) error {
 		ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-			TaskQueue: workflows.TaskQueue, StartToCloseTimeout: 20 * time.Second, HeartbeatTimeout: 15 * time.Second,
+			TaskQueue: workflows.TaskQueue, StartToCloseTimeout: 20 * time.Second, HeartbeatTimeout: 30 * time.Second,
 		})
 		return workflow.ExecuteActivity(ctx, name, input).Get(ctx, nil)
 	}, workflow.RegisterOptions{Name: "foreign"})

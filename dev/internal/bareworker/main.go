@@ -97,7 +97,7 @@ func pass(ctx workflow.Context, url string) error {
 	if err := workflow.ExecuteLocalActivity(local, a.Nothing).Get(ctx, nil); err != nil {
 		return err
 	}
-	request := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: 90 * time.Second, HeartbeatTimeout: 15 * time.Second})
+	request := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: 90 * time.Second, HeartbeatTimeout: 30 * time.Second})
 	if err := workflow.ExecuteActivity(request, a.Get, url).Get(ctx, nil); err != nil {
 		return err
 	}
