@@ -36,6 +36,7 @@ const (
 
 // PlanResourceInput is the spec to plan.
 type PlanResourceInput struct {
+	// Desired without an API version is an ID alone: the spec is that of the resource's workflow.
 	Desired resource.Desired `json:"desired"`
 	// Together are the resources it needs that the same plan contains: one of them
 	// that does not exist is created first and does not block.
@@ -50,6 +51,9 @@ type PlanResourceResult struct {
 	Severity   resource.Severity `json:"severity,omitempty"`
 	Message    string            `json:"message,omitempty"`
 	APIVersion string            `json:"apiVersion"`
+	// Recorded is the spec of the resource's workflow, if a resource that was named by its ID
+	// would be created.
+	Recorded *resource.Desired `json:"recorded,omitempty"`
 	// Managed is set when a workflow manages the resource already, with the spec of
 	// Generation.
 	Managed    bool  `json:"managed,omitempty"`
@@ -96,7 +100,6 @@ const maxAbsenceAge = 2 * time.Second
 type planning struct {
 	*resourceReader
 	comparer *comparer
-	memories MemoryReader
 	checks   writing.Checks
 	vaults   map[string][]resource.VaultPattern
 
@@ -122,38 +125,56 @@ type planning struct {
 // PlanResource returns what a pass would do to a resource, by the same steps: owner
 // check, GET and pre-check. It never writes.
 func (a *Activities) PlanResource(ctx context.Context, in PlanResourceInput) (PlanResourceResult, error) {
+	heartbeat := startHeartbeat[readProgress](ctx)
+	defer heartbeat.stop()
+	memory, managed, unread := a.readMemory(ctx, in.Desired.ID)
+	byID := in.Desired.APIVersion == ""
+	switch {
+	case byID && unread == nil && memory.Desired == nil:
+		return PlanResourceResult{Action: PlanNone}, nil
+	case byID && unread == nil:
+		in.Desired = *memory.Desired
+	}
 	stated := in.Desired
 	in.Desired = in.Desired.WithSecrets()
 	ctx = withCredential(ctx, in.Desired.Credential, in.Desired.ID)
-	heartbeat := startHeartbeat[readProgress](ctx)
-	defer heartbeat.stop()
 	reader := a.resourceReader.startedAt(a.options.StartTime(ctx))
 	p := &planning{
-		resourceReader: reader, comparer: &comparer{reader.requestMaker, a.options.SettleTime}, memories: a.Memory, checks: a.checks(), vaults: a.options.Exports,
-		in: in, stated: stated, heartbeat: heartbeat, askDeletion: a.deletionFacts,
+		resourceReader: reader, comparer: &comparer{reader.requestMaker, a.options.SettleTime}, checks: a.checks(), vaults: a.options.Exports,
+		in: in, stated: stated, heartbeat: heartbeat, memory: memory, managed: managed, askDeletion: a.deletionFacts,
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	result, err := p.plan(ctx, requests)
+	result, err := p.plan(ctx, requests, unread)
 	if err == nil && in.Depth == PlanPreflight {
 		err = a.preflight(requests, p, &result)
 	}
 	if err != nil {
 		return PlanResourceResult{}, err
 	}
+	if byID && result.Action == PlanCreate {
+		result.Recorded = &stated
+	}
 	return result, nil
 }
 
-// plan compares the resource with its manifest.
-func (p *planning) plan(ctx, requests context.Context) (PlanResourceResult, error) {
-	var err error
-	if p.memory, p.managed, err = p.memories.ReadMemory(requests, p.in.Desired.ID); err != nil {
+// readMemory reads the memory of a resource as a request of the activity.
+func (a *Activities) readMemory(ctx context.Context, id resource.ID) (WorkflowMemory, bool, error) {
+	ctx, cancel := requestContext(ctx)
+	defer cancel()
+	return a.Memory.ReadMemory(ctx, id)
+}
+
+// plan compares the resource with its manifest. unread is why its workflow has not returned
+// its memory.
+func (p *planning) plan(ctx, requests context.Context, unread error) (PlanResourceResult, error) {
+	if unread != nil {
 		// Without its baseline, the values that Azure keeps would look like changes.
-		if retry := countTransient(p.heartbeat, err); retry != nil {
+		if retry := countTransient(p.heartbeat, unread); retry != nil {
 			return PlanResourceResult{}, retry
 		}
 		return p.finish(requests, nil, resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow,
-			"cannot query the workflow of the resource: "+err.Error()))
+			"cannot query the workflow of the resource: "+unread.Error()))
 	}
 	if p.memory.Deleting {
 		return p.finish(requests, nil, resource.Block(resource.ReasonDeleting, "it is being deleted; plan again once it is deleted"))

@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -109,6 +110,47 @@ func TestPlanResource(t *testing.T) {
 			}
 			if diff := cmp.Diff(c.requests, slices.Compact(w.requests())); diff != "" {
 				t.Errorf("%s: requests (-want +got)\n%s", c.reason, diff)
+			}
+		})
+	}
+}
+
+// TestPlanByID plans the spec that the workflow of a resource records.
+func TestPlanByID(t *testing.T) {
+	t.Parallel()
+	recorded := desired(t, thingText, plannedBody)
+	cases := map[string]struct {
+		reason   string
+		memory   *WorkflowMemory
+		unread   error
+		observed string
+		want     PlanAction
+		recorded *resource.Desired
+	}{
+		"Create":    {reason: "its body is shown", memory: &WorkflowMemory{Generation: 3, Desired: &recorded}, want: PlanCreate, recorded: &recorded},
+		"Update":    {reason: "the recorded value counts", memory: &WorkflowMemory{Generation: 3, Desired: &recorded}, observed: `{"location":"westus2","properties":{"size":7}}`, want: PlanUpdate},
+		"Unmanaged": {reason: "it ended since it was listed", want: PlanNone},
+		"Unread":    {reason: "an unknown spec is an error", unread: errors.New("no worker"), want: PlanError},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.put(groupText, `{"location":"westus2"}`)
+			if c.observed != "" {
+				w.put(thingText, c.observed)
+			}
+			if c.memory != nil {
+				w.fleet.memories = map[string]WorkflowMemory{id(t, thingText).Key(): *c.memory}
+			}
+			w.fleet.err, w.details = c.unread, []byte(`{"transientErrors":100}`)
+			got, err := run(w, w.acts.PlanResource, PlanResourceInput{Desired: resource.Desired{ID: id(t, thingText)}})
+			must(t, err)
+			if got.Action != c.want || got.Managed != (c.memory != nil) {
+				t.Errorf("%s: got %+v", c.reason, got)
+			}
+			if diff := cmp.Diff(c.recorded, got.Recorded, cmp.Comparer(resource.ID.Equal)); diff != "" {
+				t.Errorf("%s: recorded (-want +got)\n%s", c.reason, diff)
 			}
 		})
 	}

@@ -19,6 +19,9 @@ func (f *fakeTemporal) Plan(_ context.Context, workflowID string, in activities.
 	if f.silent {
 		return activities.PlanResourceResult{}, &backend.NoWorkerError{TaskQueue: "armature"}
 	}
+	if err := f.errs[in.Desired.ID.WorkflowID()]; err != nil && in.Desired.APIVersion == "" {
+		return activities.PlanResourceResult{}, err
+	}
 	f.sent = append(f.sent, "plan "+in.Desired.ID.Name())
 	f.inputs = append(f.inputs, in)
 	f.runs = append(f.runs, workflowID)

@@ -3,6 +3,7 @@ package workflows
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/armature-io/armature/activities"
@@ -331,5 +332,5 @@ func (r *reconciler) noteFindings(ctx workflow.Context, found activities.Finding
 
 // nameAndVersion returns how a summary names the resource.
 func nameAndVersion(desired resource.Desired) string {
-	return desired.ID.Short() + " " + desired.APIVersion
+	return strings.TrimSpace(desired.ID.Short() + " " + desired.APIVersion)
 }

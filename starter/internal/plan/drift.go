@@ -18,16 +18,15 @@ const driftTitle = "Drift: "
 // maxParallelReads bounds concurrent queries and dry runs.
 const maxParallelReads = 16
 
-// Recorded reads what Temporal records about resources and runs dry runs of it.
-type Recorded interface {
-	Memory(ctx context.Context, workflowID string) (activities.WorkflowMemory, error)
+// Planner runs dry runs.
+type Planner interface {
 	Plan(ctx context.Context, workflowID string, in activities.PlanResourceInput) (activities.PlanResourceResult, error)
 }
 
 // Drift compares managed resources with Azure, each with the spec that its workflow
 // records. The workflow IDs of its dry runs begin with run. One that cannot be compared is
 // an error in the plan; without a worker, Drift fails.
-func Drift(ctx context.Context, from Recorded, records []backend.Record, run string) (Plan, error) {
+func Drift(ctx context.Context, from Planner, records []backend.Record, run string) (Plan, error) {
 	records = slices.SortedFunc(slices.Values(records), func(a, b backend.Record) int { return cmp.Compare(a.ID.Key(), b.ID.Key()) })
 	known := map[string]bool{}
 	for _, r := range records {
@@ -41,16 +40,10 @@ func Drift(ctx context.Context, from Recorded, records []backend.Record, run str
 			results[i] = activities.PlanResourceResult{Action: activities.PlanError, Reason: resource.ReasonCheckFailed, Message: records[i].Unreadable}
 			return nil
 		}
-		memory, err := from.Memory(ctx, records[i].WorkflowID)
-		if err == nil && memory.Desired == nil {
-			err = errors.New("its workflow returns no spec; is the worker older than this armature?")
-		}
-		if err == nil {
-			desired[i] = *memory.Desired
-			results[i], err = from.Plan(ctx, fmt.Sprintf("%s:%d", run, i+1), activities.PlanResourceInput{
-				Desired:  desired[i],
-				Together: slices.DeleteFunc(desired[i].Needs(), func(id resource.ID) bool { return !known[id.Key()] }),
-			})
+		var err error
+		results[i], err = driftOf(ctx, from, fmt.Sprintf("%s:%d", run, i+1), records[i].ID, known)
+		if recorded := results[i].Recorded; recorded != nil {
+			desired[i] = *recorded
 		}
 		if _, ok := errors.AsType[*backend.NoWorkerError](err); ok {
 			return err
@@ -73,4 +66,20 @@ func Drift(ctx context.Context, from Recorded, records []backend.Record, run str
 		return ended
 	})
 	return p, err
+}
+
+// driftOf compares one resource. What it needs and lacks in Azure does not block it if known
+// has that too: it is compared again as if that were created first.
+func driftOf(ctx context.Context, from Planner, run string, id resource.ID, known map[string]bool) (activities.PlanResourceResult, error) {
+	in := activities.PlanResourceInput{Desired: resource.Desired{ID: id}}
+	for try := 1; ; try++ {
+		result, err := from.Plan(ctx, fmt.Sprintf("%s:%d", run, try), in)
+		absent := slices.DeleteFunc(slices.Clone(result.WaitingFor), func(id resource.ID) bool {
+			return !known[id.Key()] || slices.ContainsFunc(in.Together, id.Equal)
+		})
+		if err != nil || result.Action != activities.PlanBlocked || len(absent) == 0 {
+			return result, err
+		}
+		in.Together = append(in.Together, absent...)
+	}
 }
