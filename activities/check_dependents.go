@@ -24,7 +24,7 @@ type CheckDependentsInput struct {
 	// WithData is as in contents.Request; a cascade passes it on.
 	WithData bool            `json:"withData,omitempty"`
 	Intent   contents.Intent `json:"intent,omitempty"`
-	// StatedAt is when a user requested the cascade.
+	// StatedAt is when a user requested the deletion.
 	StatedAt time.Time `json:"statedAt,omitzero"`
 	// Order is the signed request, which a cascade passes on; nil for one that is not
 	// signed.
@@ -54,7 +54,7 @@ func (a *Activities) CheckDependents(ctx context.Context, in CheckDependentsInpu
 	requests, cancel := requestContext(ctx)
 	defer cancel()
 	result := CheckDependentsResult{OverdueAfter: a.options.OverdueAfter, Audits: a.Audit.IsOn()}
-	found, err := a.Fleet.Dependents(requests, in.ID)
+	found, err := a.dependents(requests, in)
 	found = withoutMutual(in, found)
 	if err == nil && in.Cascade {
 		err = a.cascade(requests, in, found)
@@ -81,6 +81,16 @@ func (a *Activities) CheckDependents(ctx context.Context, in CheckDependentsInpu
 	}
 	result.Verdict = a.report("CheckDependents", verdict)
 	return result, nil
+}
+
+// listLag is how far the lists of Temporal may be behind its workflows.
+const listLag = 3 * time.Second
+
+// dependents lists the dependents of a resource, those too that were applied right before its
+// deletion was requested. What was applied later sees the deletion.
+func (a *Activities) dependents(ctx context.Context, in CheckDependentsInput) (Dependents, error) {
+	a.options.Pause(ctx, min(in.StatedAt.Add(listLag).Sub(a.clock.Now()), listLag))
+	return a.Fleet.Dependents(ctx, in.ID)
 }
 
 // falling returns the managed resources that fall with a resource that is replaced, and blocks

@@ -17,7 +17,7 @@ func (r *reconciler) replace(ctx workflow.Context, p *pass, refusal resource.Ver
 	r.logDecision(ctx, p, "PutResource", refusal)
 	var a *activities.Activities
 	dependents, err := execute(requestOptions(ctx, "find dependents of "+p.desired.ID.Short()), a.CheckDependents, activities.CheckDependentsInput{
-		ID: p.desired.ID, Needs: p.desired.Needs(), Intent: contents.IntentReplace, Order: r.state.Requests.Order,
+		ID: p.desired.ID, Needs: p.desired.Needs(), Intent: contents.IntentReplace, StatedAt: r.state.StatedAt, Order: r.state.Requests.Order,
 	})
 	if verdict := verdictOf(dependents.Verdict, err); verdict.Stops() {
 		return verdict
