@@ -193,7 +193,7 @@ func TestOwnerWithUnusual404(t *testing.T) {
 		d := desired(t, ruleText, `{"properties":{}}`)
 		d.OwnerAPIVersion = "2022-10-01-preview"
 		got := local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: d})
-		want(t, got.Verdict, resource.ActionBlock, resource.ReasonWaitingForOwner, resource.RetryFast, "n1/t1/s1")
+		want(t, got.Verdict, resource.ActionBlock, resource.ReasonWaitingForOwner, resource.RetrySlow, "n1/t1/s1")
 		if len(got.Verdict.WaitingFor) != 1 || !got.Verdict.WaitingFor[0].Equal(owner) {
 			t.Errorf("waits for %v", got.Verdict.WaitingFor)
 		}

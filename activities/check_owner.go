@@ -26,6 +26,8 @@ type CheckOwnerInput struct {
 	// BlockedBy are the resources that blocked the last check, without those that the
 	// workflow was notified of since.
 	BlockedBy []resource.ID `json:"blockedBy,omitempty"`
+	// WaitedFor is how long the resource has been waiting for the same resources.
+	WaitedFor time.Duration `json:"waitedFor,omitempty"`
 }
 
 // CheckOwnerResult is the verdict of the owner check.
@@ -95,7 +97,7 @@ func (a *Activities) checkOwner(ctx context.Context, in CheckOwnerInput) CheckOw
 	verdict.WaitingFor = verdict.WaitingFor[:min(len(verdict.WaitingFor), maxWaitingFor)]
 	if verdict.Stops() {
 		verdict.RetryWithin = a.lookup.UntilExpiry(verdict.WaitingFor)
-		verdict = readerOf(request).withAge(verdict, nil)
+		verdict = a.leaveToWake(ctx, readerOf(request).withAge(verdict, nil), in.WaitedFor)
 	}
 	return CheckOwnerResult{
 		Verdict:      verdict,
@@ -104,6 +106,25 @@ func (a *Activities) checkOwner(ctx context.Context, in CheckOwnerInput) CheckOw
 		OverdueAfter: a.overdueAfter(request.Owner),
 		Audits:       a.Audit.IsOn(),
 	}
+}
+
+// minWoken is how long a block is retried at the pace of its reason although a wake ends it.
+const minWoken = time.Hour
+
+// leaveToWake lets a block that has lasted long be retried rarely if its end is a wake: each
+// resource that it waits for is managed, and its workflow runs passes. The workflow of an
+// idle one notices a change by another tool too late.
+func (a *Activities) leaveToWake(ctx context.Context, verdict resource.Verdict, waited time.Duration) resource.Verdict {
+	if waited < minWoken || len(verdict.WaitingFor) == 0 || verdict.Class != resource.RetrySlow {
+		return verdict
+	}
+	for _, id := range verdict.WaitingFor {
+		if managed, known, err := a.states.of(ctx, id, time.Time{}); err != nil || !known || managed.Idle {
+			return verdict
+		}
+	}
+	verdict.Class = resource.RetryWoken
+	return verdict
 }
 
 // overdueAfter returns the configured limit, and a negative one for never while

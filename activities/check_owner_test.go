@@ -35,7 +35,7 @@ func TestCheckOwner(t *testing.T) {
 		},
 		"Absent": {
 			reason: "a child without its owner waits, and the result shows that the owner is absent",
-			action: resource.ActionBlock, why: resource.ReasonWaitingForOwner, class: resource.RetryFast,
+			action: resource.ActionBlock, why: resource.ReasonWaitingForOwner, class: resource.RetrySlow,
 			message: []string{"c1", "does not exist in Azure"}, absent: true, requests: []string{"GET c1"},
 		},
 		"Updating": {

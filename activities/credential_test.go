@@ -125,9 +125,9 @@ func TestOwnerCacheSeparatesCredentials(t *testing.T) {
 	spec.Credential = "other"
 	want(t, local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: spec}).Verdict, resource.ActionProceed, "", "")
 	spec.Credential = ""
-	want(t, local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: spec}).Verdict, resource.ActionBlock, resource.ReasonWaitingForOwner, resource.RetryFast)
+	want(t, local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: spec}).Verdict, resource.ActionBlock, resource.ReasonWaitingForOwner, resource.RetrySlow)
 	// The reading of a step with one credential is not shared either.
 	_, err := run(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: id(t, clusterText), APIVersion: "2023-08-15", Credential: "other"}})
 	must(t, err)
-	want(t, local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: spec}).Verdict, resource.ActionBlock, resource.ReasonWaitingForOwner, resource.RetryFast)
+	want(t, local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: spec}).Verdict, resource.ActionBlock, resource.ReasonWaitingForOwner, resource.RetrySlow)
 }

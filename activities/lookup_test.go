@@ -174,7 +174,7 @@ func TestOwnerIsRereadAfterItsPut(t *testing.T) {
 	w := newWorld(t)
 	in := CheckOwnerInput{Desired: desired(t, databaseText, `{}`)}
 	got := local(w, w.acts.CheckOwner, in)
-	want(t, got.Verdict, resource.ActionBlock, resource.ReasonWaitingForOwner, resource.RetryFast)
+	want(t, got.Verdict, resource.ActionBlock, resource.ReasonWaitingForOwner, resource.RetrySlow)
 	w.put(clusterText, `{"location":"westus2","properties":{"state":"Running"}}`)
 	w.acts.lookup.Drop(t.Context(), in.Desired.Owner, in.Desired.OwnerAPIVersion)
 	w.advance(time.Second)

@@ -107,6 +107,39 @@ func TestChecksSeeTheReadyCondition(t *testing.T) {
 	}
 }
 
+// TestLeaveToWake checks that a block that has lasted an hour is retried rarely if a wake ends
+// it, and at the pace of its reason if nothing announces its end.
+func TestLeaveToWake(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		owner  *Managed
+		fails  bool
+		waited time.Duration
+		want   resource.RetryClass
+	}{
+		"managed":     {reason: "its workflow creates it, and wakes what waits", owner: &Managed{}, waited: time.Hour, want: resource.RetryWoken},
+		"first hour":  {reason: "a wake may have been lost", owner: &Managed{}, waited: time.Hour - time.Second, want: resource.RetrySlow},
+		"not managed": {reason: "nothing wakes", waited: time.Hour, want: resource.RetrySlow},
+		"idle":        {reason: "its workflow looks at it once per interval", owner: &Managed{Idle: true}, waited: time.Hour, want: resource.RetrySlow},
+		"unknown":     {reason: "Temporal does not answer", owner: &Managed{}, fails: true, waited: time.Hour, want: resource.RetrySlow},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			if c.owner != nil {
+				w.manages(parentText, *c.owner)
+			}
+			if c.fails {
+				w.fleet.err = errors.New("shard unavailable")
+			}
+			in := CheckOwnerInput{Desired: desired(t, parentText+"/children/c1", thingBody), WaitedFor: c.waited}
+			want(t, local(w, w.acts.CheckOwner, in).Verdict, resource.ActionBlock, resource.ReasonWaitingForOwner, c.want)
+		})
+	}
+}
+
 // TestManagedStateIsShared counts the requests to Temporal: one for the children of one owner,
 // and another one after a change.
 func TestManagedStateIsShared(t *testing.T) {
@@ -120,7 +153,7 @@ func TestManagedStateIsShared(t *testing.T) {
 		return local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: spec, PassFacts: PassFacts{Changes: changes}}).Verdict
 	}
 	for n := range 20 {
-		want(t, check(n), resource.ActionBlock, resource.ReasonWaitingForOwner, resource.RetryFast, "is not Ready in Armature")
+		want(t, check(n), resource.ActionBlock, resource.ReasonWaitingForOwner, resource.RetrySlow, "is not Ready in Armature")
 	}
 	if w.fleet.describes != 1 {
 		t.Errorf("20 children described the owner %d times, want once", w.fleet.describes)

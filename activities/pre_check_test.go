@@ -63,17 +63,17 @@ func TestPreCheck(t *testing.T) {
 		"ReferenceNotObserved": {
 			reason: "a value that does not exist yet blocks",
 			body:   `{"properties":{"size":{"$ref":"` + netText + `","path":"properties.later","apiVersion":"2023-08-15"}}}`,
-			action: resource.ActionBlock, why: resource.ReasonReferenceNotReady, class: resource.RetryFast, parts: []string{"n1 does not show properties.later"},
+			action: resource.ActionBlock, why: resource.ReasonReferenceNotReady, class: resource.RetrySlow, parts: []string{"n1 does not show properties.later"},
 		},
 		"ReferenceMasked": {
 			reason: "a secret of another resource would be written as its mask",
 			body:   `{"properties":{"size":{"$ref":"` + netText + `","path":"properties.accessKey","apiVersion":"2023-08-15"}}}`,
-			action: resource.ActionBlock, why: resource.ReasonReferenceNotReady, class: resource.RetryFast, parts: []string{"is a secret", "use $secret"},
+			action: resource.ActionBlock, why: resource.ReasonReferenceNotReady, class: resource.RetrySlow, parts: []string{"is a secret", "use $secret"},
 		},
 		"ReferenceHoldsMask": {
 			reason: "also deeper in an object",
 			body:   `{"properties":{"size":{"$ref":"` + netText + `","path":"properties","apiVersion":"2023-08-15"}}}`,
-			action: resource.ActionBlock, why: resource.ReasonReferenceNotReady, class: resource.RetryFast, parts: []string{"is a secret"},
+			action: resource.ActionBlock, why: resource.ReasonReferenceNotReady, class: resource.RetrySlow, parts: []string{"is a secret"},
 		},
 		"TextFilled": {
 			reason:   "a $text has the values that the other resource shows",
@@ -88,12 +88,12 @@ func TestPreCheck(t *testing.T) {
 		"TextNotObserved": {
 			reason: "a value that does not exist yet blocks",
 			body:   `{"properties":{"url":` + text("x${ref.n1.properties.later}") + `}}`,
-			action: resource.ActionBlock, why: resource.ReasonReferenceNotReady, class: resource.RetryFast, parts: []string{"${ref.n1.properties.later} has no value yet"},
+			action: resource.ActionBlock, why: resource.ReasonReferenceNotReady, class: resource.RetrySlow, parts: []string{"${ref.n1.properties.later} has no value yet"},
 		},
 		"TextMasked": {
 			reason: "a secret of another resource is absent in texts",
 			body:   `{"properties":{"url":` + text("x${ref.n1.properties.accessKey}") + `}}`,
-			action: resource.ActionBlock, why: resource.ReasonReferenceNotReady, class: resource.RetryFast, parts: []string{"a secret never has one here"},
+			action: resource.ActionBlock, why: resource.ReasonReferenceNotReady, class: resource.RetrySlow, parts: []string{"a secret never has one here"},
 		},
 		"SecretStated": {
 			reason: "a $secret has no value to compare", body: `{"properties":{"size":1,"password":{"$secret":"env:ARMATURE_SECRET_X"}}}`,

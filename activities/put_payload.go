@@ -84,12 +84,8 @@ func encodePayload(body map[string]any) ([]byte, *resource.Verdict) {
 // allow-lists waits for a change of the manifest or the worker.
 func secretVerdict(err error) *resource.Verdict {
 	verdict := resource.Block(resource.ReasonSecretNotFound, err.Error())
-	refused, ok := errors.AsType[*secrets.Error](err)
-	switch {
-	case ok && refused.NotAllowed:
+	if refused, ok := errors.AsType[*secrets.Error](err); ok && refused.NotAllowed {
 		verdict = resource.Fail(resource.ReasonSecretNotFound, resource.RetryVerySlow, err.Error())
-	case ok && strings.HasPrefix(refused.Reference, resource.VaultScheme):
-		verdict.Class = resource.RetrySlow // each try is a request to a key vault
 	}
 	return &verdict
 }

@@ -101,7 +101,7 @@ func TestPutResourceSecretMissing(t *testing.T) {
 		class       resource.RetryClass
 		part        string
 	}{
-		"Missing":    {"a secret may still be created", "env:ARMATURE_SECRET_NONE", resource.ActionBlock, resource.RetryFast, "no such environment variable"},
+		"Missing":    {"a secret may still be created", "env:ARMATURE_SECRET_NONE", resource.ActionBlock, resource.RetrySlow, "no such environment variable"},
 		"NotAllowed": {"only a change of manifest or config fixes it", "env:HOME", resource.ActionError, resource.RetryVerySlow, "allows only variables"},
 	}
 	for name, c := range cases {

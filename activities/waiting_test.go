@@ -92,7 +92,7 @@ func TestManyReferences(t *testing.T) {
 		spec.References[i].ID = id(t, fmt.Sprintf("%s/providers/Contoso.Things/nets/absent%02d", groupText, i))
 	}
 	got := local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: spec}).Verdict
-	want(t, got, resource.ActionBlock, resource.ReasonReferenceNotFound, resource.RetryFast, "and 39 more")
+	want(t, got, resource.ActionBlock, resource.ReasonReferenceNotFound, resource.RetrySlow, "and 39 more")
 	if len(got.WaitingFor) != maxWaitingFor {
 		t.Errorf("waits for %d, want the first %d: they are part of state and history", len(got.WaitingFor), maxWaitingFor)
 	}

@@ -370,7 +370,7 @@ func TestManagedStopped(t *testing.T) {
 				s.task = time.Now()
 			}
 			s.add(run{id: clusterText, phase: c.phase, reason: c.reason, summary: &workflows.Summary{
-				NextTry: time.Now().Add(c.next), Condition: resource.Condition{Reason: c.reason},
+				RetryWithin: c.next, Condition: resource.Condition{Reason: c.reason},
 			}})
 			got, known, err := s.dial().Managed(t.Context(), parse(t, clusterText))
 			if err != nil || !known || got.Stopped != c.want {

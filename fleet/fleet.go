@@ -132,7 +132,7 @@ func (f *Fleet) Managed(ctx context.Context, id resource.ID) (activities.Managed
 	return managed, true, nil
 }
 
-// refusalDelay is the delay of the next try from which on an error of Azure is a refusal.
+// refusalDelay is the time between tries from which on an error of Azure is a refusal.
 const refusalDelay = time.Minute
 
 // addSummary adds what the summary and the labels of a run show.
@@ -147,7 +147,7 @@ func (f *Fleet) addSummary(managed *activities.Managed, info *workflowpb.Workflo
 	// Azure. What time ends is tried again soon. During a pass, which may wait long for the
 	// operation of a DELETE, the summary is of before.
 	reason := summary.Condition.Reason
-	refused := !reason.IsKnown() && summary.NextTry.Sub(f.options.Now()) > refusalDelay
+	refused := !reason.IsKnown() && summary.RetryWithin > refusalDelay
 	managed.Stopped = managed.Deleting && managed.Sleeping && (refused || reason == resource.ReasonCreatedAgain)
 	if summary.Condition.Ready == managed.Ready && !summary.Condition.LastTransitionTime.IsZero() {
 		managed.Since = summary.Condition.LastTransitionTime

@@ -70,7 +70,7 @@ func TestClass(t *testing.T) {
 		reason, name string
 		want         RetryClass
 	}{
-		"own class":       {reason: "the table states a class", name: "WaitingForOwner", want: RetryFast},
+		"own class":       {reason: "the table states a class", name: "TemporalSlow", want: RetryFast},
 		"no class":        {reason: "a reason without a class is retried slowly", name: "Succeeded", want: RetrySlow},
 		"ARM error codes": {reason: "the table of package arm gives their verdicts a class", name: "QuotaExceeded", want: RetrySlow},
 	}

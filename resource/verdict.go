@@ -31,12 +31,13 @@ const (
 // RetryClass defines the delay before the next try.
 type RetryClass string
 
-// The classes: Fast 1 s to 30 s, Slow 1 s to 3 min, VerySlow the interval (at least
-// 1 h), None the interval for reads, and no PUT until the spec changes, reconcile or
-// resume. Package workflows defines the durations.
+// The classes: Fast 1 s to 30 s, Slow 1 s to 3 min, Woken 1 s to 30 min for a block that a
+// wake ends, VerySlow the interval (at least 1 h), None the interval for reads, and no PUT
+// until the spec changes, reconcile or resume. Package workflows defines the durations.
 const (
 	RetryFast     RetryClass = "Fast"
 	RetrySlow     RetryClass = "Slow"
+	RetryWoken    RetryClass = "Woken"
 	RetryVerySlow RetryClass = "VerySlow"
 	RetryNone     RetryClass = "None"
 )

@@ -238,8 +238,8 @@ func summaryOf(s workflows.Status) *workflows.Summary {
 	summary := &workflows.Summary{
 		Phase: s.Phase, Condition: s.Condition, Generation: s.Generation, Paused: s.Paused, Deleting: s.Deleting, Overdue: s.Overdue,
 	}
-	if !s.Condition.Ready {
-		summary.NextTry = s.NextTry
+	if !s.Condition.Ready && !s.NextTry.IsZero() {
+		summary.RetryWithin = s.NextTry.Sub(noon())
 	}
 	return summary
 }

@@ -14,6 +14,7 @@ const (
 	firstRetry  = time.Second
 	maxFast     = 30 * time.Second
 	maxSlow     = 3 * time.Minute
+	maxWoken    = 30 * time.Minute
 	minVerySlow = time.Hour
 	// maxFirstWait bounds the first wait for a resource: its change may have come
 	// before the search attribute of this wait was visible, and then woke nothing.
@@ -23,29 +24,36 @@ const (
 	minFirstResync = time.Minute
 	// maxJitter is the largest part by which a wait is longer or shorter.
 	maxJitter = 0.25
+	// maxFollowing is how long a resource that is not Ready is tried again whenever a reading
+	// expires. Later the age of a reading is small beside the wait.
+	maxFollowing = 10 * time.Minute
 	// changeVisibleAfter is how long Azure may take to show a change that it accepted.
 	changeVisibleAfter = time.Minute
 )
 
-// backoff returns the wait after a pass that did not end Ready: exponential within the
-// class, with jitter, and at least the minimum that ARM asked for. Zero means that only a
-// message starts a pass.
-func (s *State) backoff(class resource.RetryClass, minimum time.Duration) time.Duration {
-	var wait time.Duration
-	switch class {
-	case resource.RetryNone:
-		return 0
-	case resource.RetryVerySlow:
-		wait = max(s.Desired.Interval, minVerySlow)
-		if s.Desired.Policy == resource.PolicyObserve && s.Desired.Interval > 0 {
-			wait = s.Desired.Interval // a report costs one GET
-		}
-	case resource.RetryFast:
-		wait = exponential(s.Retry.Attempts, maxFast)
-	default:
-		wait = exponential(s.Retry.Attempts, maxSlow)
+// backoff returns the wait after a pass that did not end Ready, without jitter: exponential
+// within the class. Zero means that only a message starts a pass.
+func (s *State) backoff(class resource.RetryClass, reason resource.Reason) time.Duration {
+	interval := s.Desired.Interval
+	switch {
+	case s.keepsInterval(class, reason):
+		return interval
+	case class == resource.RetryVerySlow && s.Desired.Policy == resource.PolicyObserve && interval > 0:
+		return interval // a report costs one GET
+	case class == resource.RetryVerySlow:
+		return max(interval, minVerySlow)
+	case class == resource.RetryFast:
+		return exponential(s.Retry.Attempts, maxFast)
+	case class == resource.RetryWoken:
+		return exponential(s.Retry.Attempts, maxWoken)
 	}
-	return max(s.jitter(wait), minimum)
+	return exponential(s.Retry.Attempts, maxSlow)
+}
+
+// keepsInterval reports whether passes follow at the interval: they only read after a final
+// refusal, and correct all that is not held.
+func (s *State) keepsInterval(class resource.RetryClass, reason resource.Reason) bool {
+	return class == resource.RetryNone || reason == resource.ReasonHeld && s.Desired.Interval > 0
 }
 
 // restartBackoff forgets the tries so far before a pass that a user requested: the user
@@ -59,16 +67,17 @@ func (s *State) restartBackoff() {
 // retryDelay returns the wait after a verdict that ended a pass early, and whether the
 // attempt counts for the next backoff. It is short when the resource begins to wait for
 // others, and when the verdict rests on a reading that expires soon.
-func (s *State) retryDelay(verdict resource.Verdict, class resource.RetryClass, newBlocker bool) (wait time.Duration, counts bool) {
-	wait = s.backoff(class, verdict.RetryAfter)
-	if verdict.Reason == resource.ReasonHeld && s.Desired.Interval > 0 {
-		wait = s.jitter(s.Desired.Interval) // everything else is still corrected
+func (s *State) retryDelay(now time.Time, verdict resource.Verdict, class resource.RetryClass, newBlocker bool) (wait time.Duration, counts bool) {
+	wait = s.jitter(s.backoff(class, verdict.Reason))
+	if s.keepsInterval(class, verdict.Reason) {
+		return wait, true
 	}
+	wait = max(wait, verdict.RetryAfter)
 	// The queue of turns signals its next holder, whatever the search attributes show.
-	if newBlocker && len(verdict.WaitingFor) > 0 && wait > 0 && verdict.Reason != resource.ReasonWaitingForSibling {
+	if newBlocker && len(verdict.WaitingFor) > 0 && verdict.Reason != resource.ReasonWaitingForSibling {
 		wait = max(min(wait, maxFirstWait), verdict.RetryAfter)
 	}
-	if within := verdict.RetryWithin; within > 0 && wait > within {
+	if within := verdict.RetryWithin; within > 0 && wait > within && s.Retry.notReadyFor(now) < maxFollowing {
 		// The waits are spread, because the resources that wait for one resource share
 		// its reading. It is the same try with a new reading, so it does not count.
 		return max(within+time.Duration(s.fraction()*float64(2*time.Second)), verdict.RetryAfter), false
@@ -108,6 +117,16 @@ func exponential(attempts int, maximum time.Duration) time.Duration {
 		}
 	}
 	return wait
+}
+
+// longest returns the longest time to the next try while the waits do not grow: it is the
+// same from try to try, in whole seconds, or minutes from one on.
+func longest(backoff, wait time.Duration) time.Duration {
+	bound, unit := max(time.Duration(float64(backoff)*(1+maxJitter)), wait), time.Second
+	if bound >= time.Minute {
+		unit = time.Minute
+	}
+	return (bound + unit - 1).Truncate(unit)
 }
 
 // jitter lengthens or shortens a wait by at most a quarter.

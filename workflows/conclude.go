@@ -81,16 +81,17 @@ func (r *reconciler) concludeNotReady(ctx workflow.Context, p *pass, verdict res
 		r.reportOverdue(ctx, p, verdict, now)
 	}
 	s.Retry.fail(now, verdict, overdue)
+	s.Freshness = verdict.Freshness
 	newBlocker := s.Wait.begin(verdict.WaitingFor, now)
 	s.Condition.Set(resource.Condition{
 		Severity: severityOf(verdict, class, overdue), Reason: verdict.Reason, Message: verdict.Text(), ObservedGeneration: p.generation,
 		Actor: actorOf(verdict, class), Origin: verdict.Origin,
 	}, now)
-	wait, counts := s.retryDelay(verdict, class, newBlocker)
 	if class == resource.RetryNone {
 		s.noteRefusal(p, verdict)
-		wait = s.reread()
 	}
+	wait, counts := s.retryDelay(now, verdict, class, newBlocker)
+	s.Retry.Within = longest(s.backoff(class, verdict.Reason), wait)
 	if counts {
 		s.Retry.Attempts++
 	}

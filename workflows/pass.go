@@ -169,7 +169,7 @@ func (r *reconciler) checkOwner(ctx workflow.Context, p *pass) resource.Verdict 
 	var a *activities.Activities
 	checking := checkOptions(ctx, fmt.Sprintf("owner of %s, pass %d", p.desired.ID.Short(), p.number))
 	result, err := executeLocal(checking, a.CheckOwner, activities.CheckOwnerInput{
-		Desired: p.desired, PassFacts: r.facts(p), BlockedBy: r.state.Wait.BlockedBy,
+		Desired: p.desired, PassFacts: r.facts(p), BlockedBy: r.state.Wait.BlockedBy, WaitedFor: r.state.Wait.lasted(workflow.Now(ctx)),
 	})
 	p.overdueAfter, p.parts = result.OverdueAfter, result.Parts
 	if err == nil {

@@ -1,8 +1,6 @@
 package workflows
 
 import (
-	"time"
-
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 )
@@ -20,10 +18,4 @@ func (s *State) noteRefusal(p *pass, verdict resource.Verdict) {
 	}
 	refusal.Verdict.Differences, refusal.Verdict.WaitingFor = nil, nil
 	s.Write.Refusal = refusal
-}
-
-// reread returns the wait until a resource whose PUTs are stopped is read again: at most
-// the interval, spread over its last quarter; zero means never.
-func (s *State) reread() time.Duration {
-	return time.Duration(float64(s.Desired.Interval) * (1 - maxJitter*s.fraction()))
 }

@@ -101,10 +101,10 @@ func TestErrorOfPostCheckHeals(t *testing.T) {
 		return activities.PostCheckResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}}
 	}
 	r.apply(desired())
-	healed := r.statusAt(3*time.Hour + time.Minute)
+	healed := r.statusAt(4 * time.Hour)
 	r.start(8 * time.Hour)
 	if !healed.Condition.Ready || r.count("PutResource") != 0 {
-		t.Errorf("after three intervals: %+v, %d PUTs; want Ready without a PUT", healed.Condition, r.count("PutResource"))
+		t.Errorf("after three tries: %+v, %d PUTs; want Ready without a PUT", healed.Condition, r.count("PutResource"))
 	}
 	for i, refusal := range refusals {
 		if want := i > 0 && i < 4; (refusal != nil) != want || want && refusal.Sent != "" {

@@ -25,11 +25,13 @@ type Retry struct {
 	// summary of its timer.
 	NextTry time.Time `json:"nextTry,omitzero"`
 	Reason  string    `json:"reason,omitempty"`
+	// Within is the longest time to the next try of a resource that is not Ready.
+	Within time.Duration `json:"within,omitempty"`
 }
 
 // reset forgets the failures, for a resource that is Ready and for a request of a user. The
 // next pass stays where it is.
-func (r *Retry) reset() { *r = Retry{NextTry: r.NextTry, Reason: r.Reason} }
+func (r *Retry) reset() { *r = Retry{NextTry: r.NextTry, Reason: r.Reason, Within: r.Within} }
 
 // resetClock lets the time until the resource is overdue begin anew.
 func (r *Retry) resetClock() { r.NotReadySince, r.Overdue = time.Time{}, false }

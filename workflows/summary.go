@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"strings"
 	"time"
 
 	"github.com/armature-io/armature/internal/text"
@@ -22,12 +23,12 @@ type Summary struct {
 	Phase      Phase              `json:"phase"`
 	Condition  resource.Condition `json:"condition"`
 	Generation int64              `json:"generation"`
-	// NextTry is set while the resource is not Ready: the routine looks at a Ready one
-	// would write the memo in each pass.
-	NextTry  time.Time `json:"nextTry,omitzero"`
-	Paused   bool      `json:"paused,omitempty"`
-	Deleting bool      `json:"deleting,omitempty"`
-	Overdue  bool      `json:"overdue,omitempty"`
+	// RetryWithin is the longest time to the next try of a resource that is not Ready; 0 if
+	// only a message starts a pass. The time of the try would change with each pass.
+	RetryWithin time.Duration `json:"retryWithin,omitempty"`
+	Paused      bool          `json:"paused,omitempty"`
+	Deleting    bool          `json:"deleting,omitempty"`
+	Overdue     bool          `json:"overdue,omitempty"`
 }
 
 // summary returns the state for lists.
@@ -36,19 +37,21 @@ func (s *State) summary() Summary {
 		Phase: s.Phase, Condition: s.Condition, Generation: s.Generation,
 		Paused: s.Paused, Deleting: s.Deletion != nil, Overdue: s.Retry.Overdue,
 	}
-	summary.Condition.Message = text.Cut(s.Condition.Message, maxSummaryMessage)
-	if !s.Condition.Ready {
-		summary.NextTry = s.nextTry()
+	// The age of a reading would be wrong, and another one after each pass.
+	message := strings.TrimSuffix(s.Condition.Message, " ("+s.Freshness+")")
+	summary.Condition.Message = text.Cut(message, maxSummaryMessage)
+	if !s.Condition.Ready && !s.nextTry().IsZero() {
+		summary.RetryWithin = s.Retry.Within
 	}
 	return summary
 }
 
-// equal compares two summaries; a time that continue-as-new carried may have another
+// Equal compares two summaries; a time that continue-as-new carried may have another
 // location.
-func (s Summary) equal(other Summary) bool {
-	times := s.NextTry.Equal(other.NextTry) && s.Condition.LastTransitionTime.Equal(other.Condition.LastTransitionTime)
-	other.NextTry, other.Condition.LastTransitionTime = s.NextTry, s.Condition.LastTransitionTime
-	return times && s == other
+func (s Summary) Equal(other Summary) bool {
+	same := s.Condition.LastTransitionTime.Equal(other.Condition.LastTransitionTime)
+	other.Condition.LastTransitionTime = s.Condition.LastTransitionTime
+	return same && s == other
 }
 
 // summarizeState writes the summary if it changed.
@@ -60,7 +63,7 @@ func (r *reconciler) summarizeState(ctx workflow.Context) {
 		r.upsertAttributes(ctx, armName.ValueSet(nameKeyword(r.state.Desired.ID)))
 	}
 	summary := r.state.summary()
-	if r.state.Summary != nil && r.state.Summary.equal(summary) {
+	if r.state.Summary != nil && r.state.Summary.Equal(summary) {
 		return
 	}
 	r.state.Summary = &summary

@@ -1,9 +1,12 @@
 package workflows_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/mock"
 
 	"github.com/armature-io/armature/activities"
@@ -33,25 +36,62 @@ func TestSummaryOfReady(t *testing.T) {
 	if n := r.count("GetResource"); n < 8 {
 		t.Fatalf("%d passes ran, want at least 8", n)
 	}
-	if len(*written) != 1 || !(*written)[0].Condition.Ready || !(*written)[0].NextTry.IsZero() || (*written)[0].Generation != 1 {
+	if len(*written) != 1 || !(*written)[0].Condition.Ready || (*written)[0].RetryWithin != 0 || (*written)[0].Generation != 1 {
 		t.Errorf("summaries %+v, want one, Ready, without a next try", *written)
 	}
 }
 
-// The summary of a resource that waits has its message and its next try.
+// The summary of a resource that waits has its message and the longest time to its next try.
+// It is written while that changes: a steady pass must not cost an event, however old the
+// readings behind its message are.
 func TestSummaryOfBlocked(t *testing.T) {
 	r := newRun(t)
+	passes := 0
 	r.script.owner = func(activities.CheckOwnerInput) activities.CheckOwnerResult {
-		return activities.CheckOwnerResult{Verdict: resource.Block(resource.ReasonWaitingForOwner, "the cluster is Updating")}
+		passes++
+		verdict := resource.Block(resource.ReasonWaitingForOwner, "the cluster is Updating")
+		verdict.Freshness = fmt.Sprintf("read %ds ago", passes)
+		return activities.CheckOwnerResult{Verdict: verdict}
 	}
 	written := r.summaries()
 	r.apply(desired())
-	r.start(10 * time.Second)
-	if len(*written) == 0 {
-		t.Fatal("no summary was written")
+	status := r.statusAt(5 * time.Hour)
+	r.start(6 * time.Hour)
+	var within []time.Duration
+	for _, summary := range *written {
+		within = append(within, summary.RetryWithin)
 	}
-	got := (*written)[0]
-	if got.Phase != workflows.PhaseBlocked || got.Condition.Message != "the cluster is Updating" || got.NextTry.IsZero() || got.Condition.LastTransitionTime.IsZero() {
-		t.Errorf("summary %+v, want Blocked with its message, since when, and a next try", got)
+	seconds := func(s time.Duration) time.Duration { return s * time.Second }
+	want := []time.Duration{seconds(2), seconds(3), seconds(5), seconds(10), seconds(20), seconds(40), 2 * time.Minute, 3 * time.Minute, 4 * time.Minute}
+	if diff := cmp.Diff(want, within); diff != "" || passes < 100 {
+		t.Errorf("after %d passes the summaries had these times (-want +got):\n%s", passes, diff)
+	}
+	got := (*written)[len(*written)-1]
+	if got.Phase != workflows.PhaseBlocked || got.Condition.Message != "the cluster is Updating" || got.Condition.LastTransitionTime.IsZero() {
+		t.Errorf("summary %+v, want Blocked with its message, and since when", got)
+	}
+	if !strings.Contains(status.Condition.Message, "read ") || status.NextTry.IsZero() {
+		t.Errorf("condition %+v, next try %s; want the age of the reading and a time", status.Condition, status.NextTry)
+	}
+}
+
+// A pass whose verdict is Held corrects all else, so it follows at the interval, however much
+// of its budget is left.
+func TestHeldKeepsInterval(t *testing.T) {
+	r := newRun(t)
+	r.script.pre = func(activities.PreCheckInput) resource.Verdict {
+		verdict := resource.Block(resource.ReasonHeld, "an item of others is kept")
+		verdict.RetryAfter = 3 * time.Hour
+		return verdict
+	}
+	r.apply(desired())
+	r.start(10 * time.Hour)
+	for i, wait := range waits(r) {
+		if wait < 45*time.Minute || wait > 75*time.Minute {
+			t.Errorf("wait %d is %s, want the interval of an hour", i, wait)
+		}
+	}
+	if n := len(waits(r)); n < 8 {
+		t.Errorf("%d waits in 10 hours", n)
 	}
 }

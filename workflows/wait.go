@@ -35,6 +35,14 @@ func (w *Wait) begin(blockers []resource.ID, now time.Time) bool {
 	return changed
 }
 
+// lasted returns how long the resource has been waiting for the same resources; 0 for none.
+func (w *Wait) lasted(now time.Time) time.Duration {
+	if len(w.For) == 0 {
+		return 0
+	}
+	return now.Sub(w.Since)
+}
+
 // wait blocks until the next try is due, a message arrives, or the run is as long as it may
 // be: wakes that bring nothing new, and signals without a handler, do not end the wait.
 func (r *reconciler) wait(ctx workflow.Context) error {

@@ -36,6 +36,7 @@ func TestWaitBackoff(t *testing.T) {
 	}{
 		"fast":        {"1 s doubling to 30 s", resource.RetryFast, 0, []time.Duration{second, 2 * second, 4 * second, 8 * second, 16 * second, 30 * second, 30 * second}},
 		"slow":        {"1 s doubling to 3 min", resource.RetrySlow, 0, []time.Duration{second, 2 * second, 4 * second, 8 * second, 16 * second, 32 * second, 64 * second, 128 * second, 3 * minute, 3 * minute}},
+		"woken":       {"1 s doubling to 30 min", resource.RetryWoken, 0, []time.Duration{second, 2 * second, 4 * second, 8 * second, 16 * second, 32 * second, 64 * second, 128 * second, 256 * second, 512 * second, 1024 * second, 30 * minute, 30 * minute}},
 		"very slow":   {"the interval, at least 1 h", resource.RetryVerySlow, 0, []time.Duration{60 * minute, 60 * minute}},
 		"retry after": {"never less than ARM requested", resource.RetryFast, 50 * second, []time.Duration{50 * second, 50 * second}},
 	}
@@ -258,12 +259,15 @@ func TestOldReadingShortensWait(t *testing.T) {
 	}
 	r.apply(desired())
 	status := r.statusAt(9 * time.Minute)
-	r.start(10 * time.Minute)
-	if n := r.count("CheckOwner"); n < 50 {
-		t.Errorf("%d tries in 10 minutes, want one every 11 s", n)
+	r.start(2 * time.Hour)
+	if status.Pass < 45 {
+		t.Errorf("%d tries in 9 minutes, want one every 11 s", status.Pass)
 	}
 	if status.Attempts > 6 {
 		t.Errorf("%d attempts are counted, want only those before the first shortened wait: a shortened wait must not lengthen the next one", status.Attempts)
+	}
+	if n := int64(r.count("CheckOwner")) - status.Pass; n > 50 {
+		t.Errorf("%d tries from then on in 111 minutes, want waits of 3 minutes: the crowd that waits for one resource always has old readings", n)
 	}
 }
 

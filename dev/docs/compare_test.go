@@ -23,7 +23,7 @@ var masks = []struct {
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]?`), ""},
 	{regexp.MustCompile(`\d{1,2}:\d\d:\d\d(\.\d+)?( ?UTC|Z)?`), "TIME"},
 	{regexp.MustCompile(`\b(\d+(\.\d+)?(ms|µs|s|m|h|d))+\b`), "AGE"},
-	{regexp.MustCompile(`\b(in AGE|now|due)\b`), "SOON"},
+	{regexp.MustCompile(`\b((in|within) AGE|now|due)\b`), "SOON"},
 	{regexp.MustCompile(`\d+`), "N"},
 	{regexp.MustCompile(`\s+`), " "},
 }

@@ -115,7 +115,7 @@ func TestResultsBecomeVerdicts(t *testing.T) {
 		"fatal": {"severity Error ends the retries", failing(fmt.Errorf("look: %w", extensions.NewReadyConditionImpactingError(errors.New("bad zone"), resource.SeverityError, "BadZone"))),
 			resource.Verdict{Action: resource.ActionError, Reason: "BadZone", Severity: resource.SeverityError, Class: resource.RetryNone}, "bad zone"},
 		"warning": {"severity and reason are kept", failing(extensions.NewReadyConditionImpactingError(errors.New("no secret"), resource.SeverityInfo, resource.ReasonSecretNotFound)),
-			resource.Verdict{Action: resource.ActionError, Reason: resource.ReasonSecretNotFound, Severity: resource.SeverityInfo, Class: resource.RetryFast}, "no secret"},
+			resource.Verdict{Action: resource.ActionError, Reason: resource.ReasonSecretNotFound, Severity: resource.SeverityInfo, Class: resource.RetrySlow}, "no secret"},
 		"panic": {"a panic names point and type", func() (extensions.PreReconcileCheckResult, error) { _ = nothing["x"].ID; panic("unreachable") },
 			resource.Verdict{Action: resource.ActionError, Reason: resource.ReasonCheckFailed, Severity: resource.SeverityWarning, Class: resource.RetrySlow}, "extension extensionhost_test.tracer panicked in PreReconcile"},
 		"no answer": {"the zero value is not a result", saying(extensions.PreReconcileCheckResult{}),

@@ -30,7 +30,7 @@ func TestSpecPreOwnerReady(t *testing.T) {
 		"no state":  {reason: "absent means Succeeded", owner: `{}`, want: proceed},
 		"not ready": {reason: "wait", owner: `{"properties":{"provisioningState":"Creating"}}`, want: block, message: "waiting for owner p1 to be ready"},
 		"failed":    {reason: "a failed owner is not ready", owner: `{"properties":{"provisioningState":"Failed"}}`, want: block, message: "waiting for owner p1 to be ready"},
-		"absent":    {reason: "missing in Azure", owner: ``, want: block, why: "WaitingForOwner", class: "Fast", message: "owner not found"},
+		"absent":    {reason: "missing in Azure", owner: ``, want: block, why: "WaitingForOwner", class: "Slow", message: "owner not found"},
 		"nil":       {reason: "no owner at all", none: true, want: block, message: "owner not found"},
 		"condition": {reason: "provisioned, but not Ready", owner: `{}`, managed: &resource.Managed{Reason: "PendingApproval"}, want: block, message: "waiting for owner p1 to be ready"},
 		"both":      {reason: "Ready in Armature too", owner: `{}`, managed: &resource.Managed{Ready: true}, want: proceed},
@@ -62,7 +62,7 @@ func TestSpecPreReferences(t *testing.T) {
 		}
 		return w.next()
 	}), map[string]situation{
-		"not found":    {reason: "absent", desired: body, want: block, why: "ReferenceNotFound", class: "Fast", message: "required network reference not found"},
+		"not found":    {reason: "absent", desired: body, want: block, why: "ReferenceNotFound", class: "Slow", message: "required network reference not found"},
 		"not ready":    {reason: "changing", desired: body, resolver: knows(`{"properties":{"provisioningState":"Updating"}}`), want: block, why: "ReferenceNotReady", message: "required network not ready"},
 		"ready":        {reason: "there", desired: body, resolver: knows(`{}`), want: proceed},
 		"no reference": {reason: "optional", want: proceed},

@@ -39,14 +39,12 @@ func snake(name string) string {
 	return b.String()
 }
 
-// Billed actions, counted in histories (docs/temporal-cloud.md): of a pass in sync a
-// timer and a set of local activities; of a pass that ends blocked the summary, too.
-const (
-	actionsPerPass    = 2
-	actionsPerBlocked = 3
-	// blockedEvery is the mean time between the passes of a resource that is not Ready.
-	blockedEvery = 3 * time.Minute
-)
+// actionsPerPass are the billed actions of a pass in sync, and of one that ends blocked as the
+// one before: a timer and a set of local activities (docs/temporal-cloud.md).
+const actionsPerPass = 2
+
+// blockedEvery is the mean time between the passes of a resource that is not Ready.
+const blockedEvery = 3 * time.Minute
 
 // CloudActions is an estimate of the billed actions in a day.
 type CloudActions struct {
@@ -62,7 +60,7 @@ func EstimateActions(ready, waiting, asleep int, interval time.Duration) CloudAc
 	if interval > 0 {
 		a.PerDay += float64(ready) * actionsPerPass * float64(day) / float64(interval)
 	}
-	a.PerDay += float64(waiting) * actionsPerBlocked * float64(day) / float64(blockedEvery)
+	a.PerDay += float64(waiting) * actionsPerPass * float64(day) / float64(blockedEvery)
 	return a
 }
 

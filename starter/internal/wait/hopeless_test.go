@@ -43,6 +43,28 @@ func TestIsHopeless(t *testing.T) {
 	}
 }
 
+// TestTriedWithoutTrace checks that a wait ends after the longest time between two tries if
+// the list shows nothing new: a pass that ends as the one before writes nothing.
+func TestTriedWithoutTrace(t *testing.T) {
+	blocked := row(t, workflows.PhaseNotReady, 1, 1)
+	blocked.Summary.Condition.Reason, blocked.Summary.RetryWithin = resource.ReasonSecretNotFound, 3*time.Minute
+	clock := noon()
+	s := &server{listed: blocked, described: blocked, status: workflows.Status{
+		ID: blocked.ID, Phase: workflows.PhaseNotReady, Generation: 1, Condition: blocked.Summary.Condition, Pass: 9, NextTry: clock.Add(5 * time.Minute),
+	}}
+	f := Follow(s, []Resource{{Record: backend.RecordOf(blocked.ID)}}, Ready, func() time.Time { return clock })
+	for _, after := range []time.Duration{0, time.Minute, 3 * time.Minute, 3*time.Minute + 31*time.Second} {
+		clock = noon().Add(after)
+		if err := f.Round(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got, err := f.IsHopeless(t.Context())
+		if want := after > 3*time.Minute; got != want || err != nil {
+			t.Errorf("after %s: hopeless %t, %v; want %t", after, got, err, want)
+		}
+	}
+}
+
 // TestNames checks that the names of what a resource waits for come from the wait, or from
 // its owners, and else from its workflow.
 func TestNames(t *testing.T) {

@@ -134,13 +134,13 @@ func undoAdvice(name string, abortable bool) string {
 // retryAdvice returns when a waiter checks its dependency again. A managed dependency
 // wakes it.
 func retryAdvice(waiter, dependency *Link, now time.Time) string {
-	if waiter.NextTry.IsZero() {
+	if waiter.Attempt.IsNone() {
 		when := " does not retry by itself"
 		if dependency.State != stateNotManaged {
 			when = " checks again when " + dependency.Name + " changes"
 		}
 		return waiter.Name + when + "; `armature reconcile " + waiter.Name + "` retries now"
 	}
-	when := cli.In(waiter.NextTry, now)
+	when := waiter.Attempt.Text(now)
 	return waiter.Name + " retries " + when + "; `armature reconcile " + waiter.Name + "` retries now"
 }

@@ -25,8 +25,8 @@ type Link struct {
 	Origin string `json:"origin,omitempty"`
 	// WaiterMessage is the last message of the resource that waits for this one.
 	WaiterMessage string `json:"saw,omitempty"`
-	// NextTry is when Armature tries again by itself.
-	NextTry time.Time `json:"nextTry,omitzero"`
+	// Attempt is when Armature tries again by itself.
+	backend.Attempt
 	// NotReadySince is when the resource was last Ready; set if it is overdue.
 	NotReadySince time.Time `json:"notReadySince,omitzero"`
 	Overdue       bool      `json:"overdue,omitempty"`
@@ -79,7 +79,7 @@ func newLink(v backend.View, taskQueue string, now time.Time) *Link {
 	c := v.CurrentCondition(now)
 	l := &Link{
 		ID: v.ID, Name: v.DisplayName(), State: v.PhaseName(), Since: c.LastTransitionTime,
-		Reason: c.Reason, Message: cli.OneLine(c.Message), Origin: cli.OneLine(c.Origin), NextTry: v.NextAttempt(),
+		Reason: c.Reason, Message: cli.OneLine(c.Message), Origin: cli.OneLine(c.Origin), Attempt: v.Attempt(),
 		Overdue: v.Overdue, Stale: v.Stale && !v.Unmanaged, Owned: v.Owned,
 		key: v.Record.Key(), record: v.Record, deleting: v.Deleting && !v.Unmanaged, abortable: v.Abortable,
 	}
@@ -94,11 +94,11 @@ func newLink(v backend.View, taskQueue string, now time.Time) *Link {
 	case v.Record.StuckStep != "":
 		l.Advice = v.Record.StuckAdvice()
 	case v.Operation != "":
-		l.State, l.NextTry = string(v.Phase), v.Record.NextAttempt
+		l.State, l.Attempt = string(v.Phase), backend.Attempt{NextTry: v.Record.NextAttempt}
 		l.Since, l.Reason, l.Message, l.Origin = v.OperationSince, "", v.Operation+" in progress in Azure", ""
 		l.Advice = noAction
 	case v.Paused && !v.Deleting:
-		l.NextTry, l.Advice = time.Time{}, "run `armature resume "+l.Name+"`"
+		l.Attempt, l.Advice = backend.Attempt{}, "run `armature resume "+l.Name+"`"
 	case c.Ready:
 		l.Clear = true
 	default:
@@ -112,7 +112,7 @@ func newLink(v backend.View, taskQueue string, now time.Time) *Link {
 
 // setEnded fills the link of a resource without a running workflow.
 func (l *Link) setEnded(v backend.View) {
-	l.Overdue, l.Since, l.NextTry, l.Reason, l.Message, l.Origin = false, v.Record.EndedAt, time.Time{}, "", "", ""
+	l.Overdue, l.Since, l.Attempt, l.Reason, l.Message, l.Origin = false, v.Record.EndedAt, backend.Attempt{}, "", "", ""
 	switch {
 	case v.Ended == "":
 		l.State = stateNotManaged
@@ -137,7 +137,7 @@ func (l *Link) setEnded(v backend.View) {
 
 // setUnanswered fills a link that is known from search attributes only.
 func (l *Link) setUnanswered(v backend.View, taskQueue string) {
-	l.Since, l.NextTry = time.Time{}, time.Time{}
+	l.Since, l.Attempt = time.Time{}, backend.Attempt{}
 	if v.Record.Unreadable != "" {
 		l.Message = cli.OneLine(v.Record.Unreadable)
 		l.Advice = "configure its key; " + backend.TerminateAdvice
@@ -223,7 +223,7 @@ func (l *Link) addWaiter(waiter *Link, now time.Time) {
 
 // block makes the link a cause, and message its only explanation.
 func (l *Link) block(message string) {
-	l.Clear, l.NextTry, l.Reason, l.Message, l.Origin = false, time.Time{}, "", message, ""
+	l.Clear, l.Attempt, l.Reason, l.Message, l.Origin = false, backend.Attempt{}, "", message, ""
 }
 
 // roots returns the ends of a chain, each once, in the order of the chain. Of several
