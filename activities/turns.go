@@ -43,9 +43,13 @@ type CheckTurnResult struct {
 	Held bool `json:"held"`
 }
 
-// queueInterval is how soon a position in the queue is requested again. The next
-// holder is signaled, so this is only for a queue that was lost.
-const queueInterval = time.Minute
+const (
+	// queueInterval is how soon a position in the queue is requested again. The next
+	// holder is signaled, so this is only for a queue that was lost.
+	queueInterval = 5 * time.Minute
+	// unansweredInterval is the same for a request without an answer.
+	unansweredInterval = time.Minute
+)
 
 // TakeTurn requests the turn to change a child of a parent that accepts one change
 // at a time. It blocks while a sibling has the turn; the queue wakes the resource
@@ -88,7 +92,7 @@ func unansweredTurn(turn Turn, err error) resource.Verdict {
 	verdict := resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, fmt.Sprintf(
 		"the queue for changes in %s does not answer, so nothing was sent: %s. Check it with armature doctor; workflow siblings:%s keeps it",
 		turn.Parent.Short(), secrets.Scrub(err.Error(), nil), turn.Parent.WorkflowID()))
-	verdict.RetryAfter = queueInterval
+	verdict.RetryAfter = unansweredInterval
 	return verdict
 }
 

@@ -340,6 +340,13 @@ func (s *server) update(in *workflowservice.UpdateWorkflowExecutionRequest, got 
 	if s.result != nil {
 		result = s.result
 	}
+	if got.name == workflows.TakeTurnUpdate {
+		var turns []activities.Turn
+		if err := payload.DataConverter().FromPayload(got.args[0], &turns); err != nil {
+			return nil, err
+		}
+		result = slices.Repeat([]activities.Position{s.position}, len(turns))
+	}
 	if got.start == "" && s.running[got.workflowID] == nil {
 		return nil, serviceerror.NewNotFound("no workflow " + got.workflowID)
 	}

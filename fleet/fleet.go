@@ -76,6 +76,7 @@ type Fleet struct {
 	lists      *pace
 	freezes    freezes
 	budgets    budgets
+	turns      turnQueues
 	wakes      batching.Batcher[activities.Change, woken]
 	dependents batching.Batcher[resource.ID, activities.Dependents]
 	targets    batching.Batcher[target, woken]

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/armature-io/armature/activities"
@@ -35,10 +36,11 @@ func TestTakeTurn(t *testing.T) {
 		sentUpdate.workflowID != workflows.SiblingsWorkflowID(parse(t, strings.ToUpper(clusterText))) {
 		t.Errorf("update %+v, want one that starts the workflow of the parent, whatever the case of its ID", sentUpdate)
 	}
-	var sent activities.Turn
-	if err := payload.DataConverter().FromPayload(sentUpdate.args[0], &sent); err != nil {
-		t.Fatal(err)
+	var list []activities.Turn
+	if err := payload.DataConverter().FromPayload(sentUpdate.args[0], &list); err != nil || len(list) != 1 {
+		t.Fatal(list, err)
 	}
+	sent := list[0]
 	if diff := cmp.Diff(turn(t).ID.Key()+turn(t).RunID, sent.ID.Key()+sent.RunID); diff != "" {
 		t.Errorf("turn (-want +got):\n%s", diff)
 	}
@@ -88,5 +90,46 @@ func TestEndTurn(t *testing.T) {
 	s.broken[id] = serviceerror.NewInvalidArgument("shard unavailable")
 	if err := f.End(t.Context(), turn(t)); err == nil || !strings.Contains(err.Error(), "end turn in "+clusterText) {
 		t.Errorf("got %v, want the error, so that the turn is ended later", err)
+	}
+}
+
+// TestTakesAreJoined checks that the requests of a worker for turns of one parent, which come at
+// once, are few updates: Temporal refuses more than ten at a time. Another parent has its own.
+func TestTakesAreJoined(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.position = activities.Position{Holder: parse(t, database(2)), Ahead: 3}
+	f := s.dial()
+	var calls, started sync.WaitGroup
+	started.Add(60)
+	s.mu.Lock() // the first update takes until all have begun
+	for n := range 60 {
+		next := turn(t)
+		next.ID = parse(t, database(n))
+		calls.Go(func() {
+			started.Done()
+			if got, err := f.Take(t.Context(), next); err != nil || got.Ahead != 3 {
+				t.Errorf("position %+v, %v", got, err)
+			}
+		})
+	}
+	started.Wait()
+	s.mu.Unlock()
+	calls.Wait()
+	joined := 0
+	for _, update := range s.updates {
+		var turns []activities.Turn
+		if err := payload.DataConverter().FromPayload(update.args[0], &turns); err != nil {
+			t.Fatal(err)
+		}
+		joined += len(turns)
+	}
+	if len(s.updates) > 20 || joined != 60 {
+		t.Errorf("%d updates with %d turns, want all 60 in few", len(s.updates), joined)
+	}
+	other := turn(t)
+	other.Parent = parse(t, database(1))
+	if _, err := f.Take(t.Context(), other); err != nil || s.updates[len(s.updates)-1].workflowID != workflows.SiblingsWorkflowID(other.Parent) {
+		t.Errorf("the other parent: %v", err)
 	}
 }

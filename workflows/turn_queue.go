@@ -63,7 +63,7 @@ type turnQueue struct {
 // that ended loses its turn. The workflow writes nothing in Azure.
 func SerializeSiblings(ctx workflow.Context, input SerializeSiblingsInput) error {
 	q := &turnQueue{state: input}
-	if err := registerUpdate(ctx, TakeTurnUpdate, "Request the turn; returns the position in the queue.", q.take, nil); err != nil {
+	if err := registerUpdate(ctx, TakeTurnUpdate, "Request turns; returns their positions in the queue.", q.takeAll, nil); err != nil {
 		return err
 	}
 	workflow.Go(ctx, q.receive)
@@ -146,16 +146,25 @@ func holderRuns(ctx workflow.Context, holder *HeldTurn) bool {
 	return err != nil || result.Held
 }
 
+// takeAll handles requests in their order.
+func (q *turnQueue) takeAll(_ workflow.Context, turns []activities.Turn) ([]activities.Position, error) {
+	positions := make([]activities.Position, len(turns))
+	for i, turn := range turns {
+		positions[i] = q.take(turn)
+	}
+	return positions, nil
+}
+
 // take handles a request without waiting: it grants the turn, or returns the holder and
 // the position in the queue.
-func (q *turnQueue) take(ctx workflow.Context, turn activities.Turn) (activities.Position, error) {
+func (q *turnQueue) take(turn activities.Turn) activities.Position {
 	q.messages++
 	if q.state.Holder == nil {
 		q.state.Holder = &HeldTurn{Turn: turn}
 	}
 	if q.state.Holder.Turn.WorkflowID == turn.WorkflowID {
 		q.state.Holder.Turn, q.state.Holder.Claimed = turn, true
-		return activities.Position{Granted: true}, nil
+		return activities.Position{Granted: true}
 	}
 	position := q.position(turn)
 	if position < 0 {
@@ -163,7 +172,7 @@ func (q *turnQueue) take(ctx workflow.Context, turn activities.Turn) (activities
 		q.state.Queue = append(q.state.Queue, turn)
 	}
 	q.state.Queue[position] = turn
-	return activities.Position{Holder: q.state.Holder.Turn.ID, Ahead: position + 1}, nil
+	return activities.Position{Holder: q.state.Holder.Turn.ID, Ahead: position + 1}
 }
 
 // position returns the position of a workflow in the queue, -1 when it is not queued.

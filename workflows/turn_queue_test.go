@@ -94,7 +94,7 @@ func (f *family) take(at time.Duration, names ...string) {
 		f.RegisterDelayedCallback(func() {
 			got := &updateResult{}
 			f.positions[name] = got
-			f.UpdateWorkflow(workflows.TakeTurnUpdate, "", got.callbacks(), turnOf(name, "run 1"))
+			f.UpdateWorkflow(workflows.TakeTurnUpdate, "", got.callbacks(), []activities.Turn{turnOf(name, "run 1")})
 		}, at)
 	}
 }
@@ -106,11 +106,12 @@ func (f *family) end(at time.Duration, name string) {
 
 // position returns "granted", or the holder and the number of members ahead.
 func (f *family) position(name string) string {
-	got, ok := f.positions[name].result.(activities.Position)
-	switch {
-	case !ok:
+	list, _ := f.positions[name].result.([]activities.Position)
+	if len(list) != 1 {
 		return fmt.Sprintf("none: %v %v", f.positions[name].rejected, f.positions[name].err)
-	case got.Granted:
+	}
+	got := list[0]
+	if got.Granted {
 		return "granted"
 	}
 	return fmt.Sprintf("%s, %d", got.Holder.Name(), got.Ahead)
@@ -274,11 +275,11 @@ func TestSiblingsNewRunKeepsTurn(t *testing.T) {
 	f.take(0, "a", "b")
 	repeated := &updateResult{}
 	f.RegisterDelayedCallback(func() {
-		f.UpdateWorkflow(workflows.TakeTurnUpdate, "", repeated.callbacks(), turnOf("a", "run 2"))
+		f.UpdateWorkflow(workflows.TakeTurnUpdate, "", repeated.callbacks(), []activities.Turn{turnOf("a", "run 2")})
 	}, second)
 	f.run(10*second, workflows.SerializeSiblingsInput{})
 	_, run := f.checks()
-	if got, _ := repeated.result.(activities.Position); !got.Granted || len(f.granted) != 0 || run != "run 2" {
+	if got, _ := repeated.result.([]activities.Position); len(got) != 1 || !got[0].Granted || len(f.granted) != 0 || run != "run 2" {
 		t.Errorf("the new run got %+v, granted %v, checked %s; want the turn", got, f.granted, run)
 	}
 }

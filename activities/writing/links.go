@@ -92,7 +92,7 @@ func (s *Step) checkLinkBudget(ctx context.Context, _ arm.Write) *resource.Verdi
 	})
 	switch {
 	case err != nil:
-		return new(resource.Block(resource.ReasonHeld, fmt.Sprintf("cannot ask the put-budget of the fleet in Temporal, so no %s is sent: %v", write.Method, err)))
+		return new(Unanswered(fmt.Sprintf("cannot ask the put-budget of the fleet in Temporal for the %s of %s by an extension", write.Method, write.ID.Short()), err))
 	case grant.Granted:
 		return nil
 	}

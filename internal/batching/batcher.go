@@ -27,6 +27,27 @@ type Batcher[In, Out any] struct {
 	open *batch[In, Out]
 }
 
+// Serial returns a Batcher with at most one batch in flight: calls that arrive meanwhile are the
+// next one. The first call waits for no others.
+func Serial[In, Out any](maxCalls int, run func(ctx context.Context, calls []In) ([]Out, error)) *Batcher[In, Out] {
+	inFlight := make(chan struct{}, 1)
+	return &Batcher[In, Out]{
+		MaxCalls: maxCalls,
+		Slot: func(ctx context.Context) error {
+			select {
+			case inFlight <- struct{}{}:
+				return nil
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		},
+		Run: func(ctx context.Context, calls []In) ([]Out, error) {
+			defer func() { <-inFlight }()
+			return run(ctx, calls)
+		},
+	}
+}
+
 // batch is the calls of one run; done is closed when their results are there.
 type batch[In, Out any] struct {
 	in   []In

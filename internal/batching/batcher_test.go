@@ -105,3 +105,40 @@ func TestBatcher(t *testing.T) {
 }
 
 // TestAwaited checks that questions about several resources are one list.
+
+// TestSerial checks that one batch is in flight at a time, that the first call waits for no
+// others, and that the next batch has all calls that came meanwhile, within the maximum.
+func TestSerial(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var sizes []int
+		running := 0
+		b := Serial(4, func(_ context.Context, in []int) ([]int, error) {
+			if running++; running > 1 {
+				t.Errorf("%d batches in flight", running)
+			}
+			<-time.After(time.Second)
+			running--
+			sizes = append(sizes, len(in))
+			return slices.Clone(in), nil
+		})
+		begun := time.Now()
+		var calls sync.WaitGroup
+		call := func(i int) {
+			calls.Go(func() {
+				if got, err := b.Do(t.Context(), i); got != i || err != nil {
+					t.Errorf("call %d got %d, %v", i, got, err)
+				}
+			})
+		}
+		call(0)
+		synctest.Wait()
+		for i := range 6 {
+			call(i + 1)
+		}
+		calls.Wait()
+		if diff := cmp.Diff([]int{1, 4, 2}, sizes); diff != "" || time.Since(begun) != 3*time.Second {
+			t.Errorf("after %s batches of (-want +got):\n%s", time.Since(begun), diff)
+		}
+	})
+}
