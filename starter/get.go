@@ -39,7 +39,8 @@ json and yaml are a list of resources with everything known about each: id, name
 apiVersion, owner, policy, labels, generation, phase, condition, waitingFor,
 nextTry, differences, decisions and more; empty fields are omitted. With --watch
 every change is one line of JSON, or one YAML document. These and wide ask the
-workflow of each resource, for at most 50; of more they show what the table has.
+workflow of each resource, for at most 50; of more they show what the table has,
+with retryWithin, the longest time to the next try, instead of nextTry.
 
 ` + cli.ExitHelp,
 		Example: "  armature get\n  armature get adx adx/telemetry -o wide\n  armature get -l stack=prod,team=data -o json\n  armature get --phase Blocked,Failed --watch",
