@@ -127,8 +127,8 @@ type Within time.Duration
 // MarshalText implements encoding.TextMarshaler.
 func (w Within) MarshalText() ([]byte, error) { return []byte(cli.Span(time.Duration(w))), nil }
 
-// IsNone reports whether no pass starts by itself.
-func (a Attempt) IsNone() bool { return a == Attempt{} }
+// NoTry reports whether no pass starts by itself.
+func (a Attempt) NoTry() bool { return a == Attempt{} }
 
 // Left returns the longest time until the attempt; at most 0 if it is due.
 func (a Attempt) Left(now time.Time) time.Duration {
@@ -138,8 +138,8 @@ func (a Attempt) Left(now time.Time) time.Duration {
 	return a.NextTry.Sub(now)
 }
 
-// Text returns "in 3s", "now", "within 4m", or "-" for none.
-func (a Attempt) Text(now time.Time) string {
+// TryText returns "in 3s", "now", "within 4m", or "-" for none.
+func (a Attempt) TryText(now time.Time) string {
 	if a.NextTry.IsZero() && a.RetryWithin > 0 {
 		return "within " + cli.Span(time.Duration(a.RetryWithin))
 	}

@@ -30,7 +30,7 @@ func (p Painter) WideTable(views []backend.View) string {
 	for i, v := range views {
 		c := v.CurrentCondition(p.Now)
 		w.AppendRow(table.Row{
-			cli.OneLine(names[i]), v.ID.Type(), p.phase(v), cli.OneLine(string(c.Reason)), cli.Ago(c.LastTransitionTime, p.Now), v.Attempt().Text(p.Now),
+			cli.OneLine(names[i]), v.ID.Type(), p.phase(v), cli.OneLine(string(c.Reason)), cli.Ago(c.LastTransitionTime, p.Now), v.Attempt().TryText(p.Now),
 			waitsFor(v), string(v.Policy), interval(v.Interval), fmt.Sprint(v.Generation), fmt.Sprint(v.Pass), v.APIVersion, cmp.Or(cli.OneLine(c.Origin), "-"),
 			cli.Cut(c.Message, 10*maxTableMessage), v.ID.String(),
 		})
@@ -152,7 +152,7 @@ func (p Painter) table(views []backend.View, l layout) string {
 		c := v.CurrentCondition(p.Now)
 		w.AppendRow(table.Row{
 			cli.OneLine(names[i]), l.typeOf(v.ID), p.phase(v), cli.OneLine(string(c.Reason)),
-			cli.Ago(c.LastTransitionTime, p.Now), v.Attempt().Text(p.Now), cli.Cut(c.Message, l.message),
+			cli.Ago(c.LastTransitionTime, p.Now), v.Attempt().TryText(p.Now), cli.Cut(c.Message, l.message),
 		})
 	}
 	return render(w)

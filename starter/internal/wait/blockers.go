@@ -100,7 +100,7 @@ func (o *blockerSearch) awaited(ctx context.Context, a awaitedResource) string {
 // retriesSoon reports whether the next try is near.
 func (o *blockerSearch) retriesSoon(v backend.View) bool {
 	next := v.Attempt()
-	return !next.IsNone() && next.Left(o.now) <= soonRetry
+	return !next.NoTry() && next.Left(o.now) <= soonRetry
 }
 
 // waitsWithin reports whether a resource waits only for resources of this wait: their

@@ -192,7 +192,7 @@ func (f *Follower) refresh(ctx context.Context) error {
 // isDue reports whether a pass runs, or should have begun since the workflow was asked.
 func (f *Follower) isDue(v backend.View) bool {
 	next := v.Attempt()
-	return v.InPass || !next.IsNone() && next.Left(f.now()) < 0
+	return v.InPass || !next.NoTry() && next.Left(f.now()) < 0
 }
 
 // listAll lists resources, those first that were not listed for longest. The result has
@@ -247,7 +247,7 @@ func (f *Follower) see(i int, row backend.Record, reads *reads) {
 		o.tried = o.tried || o.row.WorkflowID != "" && hasEnded(o.row, row)
 		o.row, o.asked, f.quiet = row, false, 0
 	}
-	if next := backend.ListedView(row).Attempt(); !next.IsNone() && f.now().Sub(f.begun) > next.Left(f.now()) {
+	if next := backend.ListedView(row).Attempt(); !next.NoTry() && f.now().Sub(f.begun) > next.Left(f.now()) {
 		o.tried = true
 	}
 	if same && (o.asked || o.polls > 0) {

@@ -134,13 +134,13 @@ func undoAdvice(name string, abortable bool) string {
 // retryAdvice returns when a waiter checks its dependency again. A managed dependency
 // wakes it.
 func retryAdvice(waiter, dependency *Link, now time.Time) string {
-	if waiter.Attempt.IsNone() {
+	if waiter.NoTry() {
 		when := " does not retry by itself"
 		if dependency.State != stateNotManaged {
 			when = " checks again when " + dependency.Name + " changes"
 		}
 		return waiter.Name + when + "; `armature reconcile " + waiter.Name + "` retries now"
 	}
-	when := waiter.Attempt.Text(now)
+	when := waiter.TryText(now)
 	return waiter.Name + " retries " + when + "; `armature reconcile " + waiter.Name + "` retries now"
 }

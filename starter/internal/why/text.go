@@ -110,8 +110,8 @@ func (p *printer) line(l *Link, maxRunes int) string {
 		maxRunes = math.MaxInt
 	}
 	line = joinNonEmpty("  ", line, cli.Cut(message, maxRunes))
-	if !l.Attempt.IsNone() {
-		line += "; next try " + l.Attempt.Text(p.now)
+	if !l.NoTry() {
+		line += "; next try " + l.TryText(p.now)
 	}
 	return line
 }
@@ -158,8 +158,8 @@ func rootText(l *Link, separator string, now time.Time) string {
 	if l.WaiterMessage != "" {
 		sentence += ", and " + l.waiter + " reports: " + cli.Cut(l.WaiterMessage, maxMessageRunes)
 	}
-	if !l.Attempt.IsNone() {
-		sentence += ", next try " + l.Attempt.Text(now)
+	if !l.NoTry() {
+		sentence += ", next try " + l.TryText(now)
 	}
 	return joinNonEmpty("; ", sentence, l.Advice)
 }
