@@ -9,6 +9,7 @@ import (
 
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/dev/internal/histories"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 )
@@ -97,6 +98,58 @@ func playHolderDies(s subnets) {
 	}
 	s.RecordWorkflow(workflows.SiblingsWorkflowID(parsed(s.T, s.network)), "", "turns")
 	s.Record(s.ids[1], "turn-waited")
+}
+
+// maxRouteActions bounds the actions in the histories of a child that waits for its turn, its
+// share of the queue included: a pass that is blocked, and the creation in the next one.
+const maxRouteActions = 24
+
+// TestRouteTable creates the routes of one table, 100 in the long run, with 30 ms to Temporal. Azure
+// changes one at a time. Each requests its turn at most twice, and Temporal refuses no request: all
+// routes ask their queue at once, and it takes ten updates at a time.
+func TestRouteTable(t *testing.T) {
+	t.Parallel()
+	count := 100
+	if testing.Short() {
+		count = 25
+	}
+	w := harness.New(t, binaries, harness.Options{RoundTrip: 30 * time.Millisecond})
+	worker := w.StartWorker(harness.WorkerOptions{})
+	group := subscription + "/resourceGroups/routes"
+	const path = "Microsoft.Network/routeTables/table"
+	members := []member{{"Microsoft.Network/routeTables@2024-01-01", path, "", `{"location":"westus2","properties":{}}`}}
+	for i := range count {
+		members = append(members, member{"Microsoft.Network/routeTables/routes@2024-01-01", fmt.Sprintf("%s/routes/r%d", path, i), path,
+			fmt.Sprintf(`{"properties":{"addressPrefix":"10.%d.0.0/16","nextHopType":"VnetLocal"}}`, i)})
+	}
+	quickPolls(w)
+	folder := writeStack(w, group, members)
+	w.MustCLI("apply", "-f", folder+"/group.yaml", "-f", folder+"/00.yaml", "--wait", "--timeout", "60s")
+	w.MustCLI("apply", "-f", folder, "--wait", "--timeout", "8m")
+	visibilityKept(w, []*harness.Worker{worker})
+	if refusals := w.Sim.Counters().SiblingRefusals; len(refusals) != 0 {
+		t.Errorf("ARM refused siblings: %v", refusals)
+	}
+	queue, err := histories.Fetch(t.Context(), w.Client, workflows.SiblingsWorkflowID(parsed(t, group+"/providers/"+path)), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	total, types := actions(queue.GetEvents()), map[string]int{}
+	t.Logf("the queue takes %.1f actions for each of %d routes", float64(total)/float64(count), count)
+	for _, m := range members[1:] {
+		events := w.History(m.id(group)).GetEvents()
+		total += actions(events)
+		for _, event := range events {
+			types[strings.TrimSpace(event.GetEventType().String()+" "+event.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName())]++
+		}
+	}
+	t.Logf("with it each takes %.1f; the events of all: %v", float64(total)/float64(count), types)
+	if takes := types["ActivityTaskScheduled TakeTurn"]; takes > 2*count {
+		t.Errorf("%d requests for turns of %d routes, want one when it is queued and one when it has the turn", takes, count)
+	}
+	if total > maxRouteActions*count {
+		t.Errorf("%.1f actions for each of %d routes, want at most %d", float64(total)/float64(count), count, maxRouteActions)
+	}
 }
 
 func parsed(t testing.TB, id string) resource.ID {
