@@ -89,7 +89,9 @@ const listLag = 3 * time.Second
 // dependents lists the dependents of a resource, those too that were applied right before its
 // deletion was requested. What was applied later sees the deletion.
 func (a *Activities) dependents(ctx context.Context, in CheckDependentsInput) (Dependents, error) {
-	a.options.Pause(ctx, min(in.StatedAt.Add(listLag).Sub(a.clock.Now()), listLag))
+	if wait := min(in.StatedAt.Add(listLag).Sub(a.clock.Now()), listLag); wait > 0 {
+		a.options.Pause(ctx, wait)
+	}
 	return a.Fleet.Dependents(ctx, in.ID)
 }
 
