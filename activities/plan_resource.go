@@ -52,7 +52,7 @@ type PlanResourceResult struct {
 	Message    string            `json:"message,omitempty"`
 	APIVersion string            `json:"apiVersion"`
 	// Recorded is the spec of the resource's workflow, if a resource that was named by its ID
-	// would be created.
+	// would be created or replaced.
 	Recorded *resource.Desired `json:"recorded,omitempty"`
 	// Managed is set when a workflow manages the resource already, with the spec of
 	// Generation.
@@ -152,7 +152,7 @@ func (a *Activities) PlanResource(ctx context.Context, in PlanResourceInput) (Pl
 	if err != nil {
 		return PlanResourceResult{}, err
 	}
-	if byID && result.Action == PlanCreate {
+	if byID && (result.Action == PlanCreate || result.Action == PlanReplace) {
 		result.Recorded = &stated
 	}
 	return result, nil
