@@ -19,6 +19,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/armature-io/armature/dev/internal/overlay"
 )
 
 func main() {
@@ -47,7 +49,7 @@ func run(ctx context.Context, args []string) (int, error) {
 	if err != nil {
 		return 2, fmt.Errorf("read --run: %w", err)
 	}
-	root, err := findRoot()
+	root, err := overlay.FindRoot()
 	if err != nil {
 		return 1, err
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/armature-io/armature/dev/internal/overlay"
 )
 
 // The folders of patches.
@@ -117,12 +118,7 @@ func (p Patch) apply(ctx context.Context, root, folder string) (string, error) {
 	if output, err := command.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%s: %w\n%sadapt the patch to the code", p.Path, err, output)
 	}
-	description, err := json.Marshal(map[string]map[string]string{"Replace": replaced})
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(folder, "overlay.json")
-	return path, os.WriteFile(path, description, 0o600)
+	return overlay.Write(folder, replaced)
 }
 
 // takeOut applies each patch in turn, without touching the tree, and runs its tests. It
@@ -168,12 +164,12 @@ func (p Patch) noticed(ctx context.Context, root string, test Cite) (bool, error
 		return false, err
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	overlay, err := p.apply(ctx, root, folder)
+	changed, err := p.apply(ctx, root, folder)
 	if err != nil {
 		return false, err
 	}
 	// GOFLAGS reaches the programs that a test builds, too.
-	r := newRunner(root, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -overlay="+overlay))
+	r := newRunner(root, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -overlay="+changed))
 	for _, file := range p.Files {
 		if err := r.build(ctx, filepath.ToSlash(filepath.Dir(file))); err != nil {
 			return false, fmt.Errorf("%s: %w", p.Path, err)

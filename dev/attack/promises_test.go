@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/armature-io/armature/dev/internal/overlay"
 )
 
 // byPeople marks a promise that reviews, the platform or settings elsewhere keep, and no
@@ -67,7 +69,7 @@ func promises() map[string][]string {
 // TestPromises checks that each promise of docs/security.md names the rows that try to break
 // it, and that these exist.
 func TestPromises(t *testing.T) {
-	root, err := findRoot()
+	root, err := overlay.FindRoot()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -43,22 +42,6 @@ type runner struct {
 	mu      sync.Mutex
 	results map[Cite]Result
 	output  map[Cite][]string
-}
-
-// findRoot returns the folder of the repository that contains the working directory.
-func findRoot() (string, error) {
-	folder, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for ; ; folder = filepath.Dir(folder) {
-		if _, err := os.Stat(filepath.Join(folder, devModule, "go.mod")); err == nil {
-			return folder, nil
-		}
-		if folder == filepath.Dir(folder) {
-			return "", errors.New("find the repository above the working directory: no dev/go.mod")
-		}
-	}
 }
 
 func newRunner(root string, env ...string) *runner {

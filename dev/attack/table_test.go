@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/armature-io/armature/dev/internal/overlay"
 )
 
 // numbers of the rows of both lists.
@@ -19,7 +21,7 @@ const (
 
 // TestTable checks that the table is complete, and that each cited test exists.
 func TestTable(t *testing.T) {
-	root, err := findRoot()
+	root, err := overlay.FindRoot()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +84,7 @@ func TestGuards(t *testing.T) {
 // code and names tests that exist.
 func patchesThatApply(t *testing.T, folder string) []Patch {
 	t.Helper()
-	root, err := findRoot()
+	root, err := overlay.FindRoot()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +138,7 @@ func testsIn(t *testing.T, folder string) map[string]bool {
 // TestRemovals checks that the patches of the specification fit the code and the page: each
 // applies, each row exists and cites the test, and each row without a patch is an exception.
 func TestRemovals(t *testing.T) {
-	root, err := findRoot()
+	root, err := overlay.FindRoot()
 	if err != nil {
 		t.Fatal(err)
 	}
