@@ -86,7 +86,7 @@ dev-build:
 test: build attack test-product test-dev ## run all tests of both modules; needs only Go, make and git
 
 # With SAMPLE=-short, test-dev and race run a sample of long suites, because the race detector
-# makes code ten times as slow. test-product runs the suites of PRODUCT whole.
+# makes code ten times as slow, and mutants runs a tenth. test-product runs the suites of PRODUCT whole.
 SAMPLE :=
 PRODUCT := ./...
 # TEST_FLAGS are further flags of the tests of both modules.
@@ -117,6 +117,10 @@ attack: ## run the attacks on the real programs, print what holds each; ATTACK=R
 .PHONY: spec
 spec: ## apply each patch of dev/attack/spec in turn, and check that the test of its rows fails; SPEC=REGEXP selects
 	cd dev && $(GO) run ./attack --spec --run '$(SPEC)'
+
+.PHONY: mutants
+mutants: ## change each command and condition of workflows/, and check that replay, or a test, notices; MUTANTS=REGEXP selects
+	cd dev && $(GO) run ./mutants $(SAMPLE) --run '$(MUTANTS)'
 
 .PHONY: test-webui
 test-webui: chromium ## test the Web UI with Chromium; installs it if missing
@@ -300,9 +304,10 @@ chaos: ## kill 200 workers during 100 creations against a faulty ARM; CHAOS_SEED
 		$(GO) test -count=1 -timeout 30m -v -run 'TestChaos' ./e2e/...
 
 .PHONY: soak
-soak: test race chaos fuzz ## run in full the suites that `make check` samples, and every patch of dev/attack; takes hours
+soak: test race chaos fuzz ## run in full the suites that `make check` samples, and every patch of dev/attack and every mutant; takes hours
 	$(MAKE) --no-print-directory attack GUARDS=1
 	$(MAKE) --no-print-directory spec
+	$(MAKE) --no-print-directory mutants
 
 .PHONY: histories
 histories: ## record the histories of the replay tests again
