@@ -83,16 +83,21 @@ func (p *program) command(ctx context.Context, tests []string, env ...string) *e
 	return command
 }
 
-// runAgain runs tests, twice if they fail: some have deadlines that a busy machine misses.
-func (p *program) runAgain(ctx context.Context, tests []string, env ...string) ([]byte, error) {
-	output, err := p.command(ctx, tests, env...).CombinedOutput()
-	if err == nil || ctx.Err() != nil {
-		return output, err
+// attempts is how often a test has to fail: some have deadlines that a busy machine misses.
+const attempts = 3
+
+// runAgain runs tests, and those that fail again. It returns the last output and error.
+func (p *program) runAgain(ctx context.Context, tests []string, env ...string) (output []byte, err error) {
+	for range attempts {
+		output, err = p.command(ctx, tests, env...).CombinedOutput()
+		if err == nil || ctx.Err() != nil {
+			break
+		}
+		if failed := failedTest.FindSubmatch(output); failed != nil {
+			tests = []string{string(failed[1])}
+		}
 	}
-	if failed := failedTest.FindSubmatch(output); failed != nil {
-		tests = []string{string(failed[1])}
-	}
-	return p.command(ctx, tests, env...).CombinedOutput()
+	return output, err
 }
 
 // replayed is the result of the replay of a mutant.
