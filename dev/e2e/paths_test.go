@@ -10,6 +10,7 @@ import (
 	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
@@ -135,14 +136,20 @@ func (p *played) desired() resource.Desired {
 	}
 }
 
-// begin starts a workflow with its first message.
+// begin starts a workflow with its first message, or sends the message to the one that runs.
 func (p *played) begin(id, workflow string, input any, update string, in any) {
 	p.T.Helper()
 	options := workflows.StartOptions(p.desired(), p.name)
 	options.ID = id
+	p.start(options, workflow, input, update, in)
+}
+
+func (p *played) start(options client.StartWorkflowOptions, workflow string, input any, update string, in any) {
+	p.T.Helper()
+	options.WorkflowIDConflictPolicy = enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING
 	handle, err := p.Client.UpdateWithStartWorkflow(p.T.Context(), client.UpdateWithStartWorkflowOptions{
 		StartWorkflowOperation: p.Client.NewWithStartWorkflowOperation(options, workflow, input),
-		UpdateOptions:          client.UpdateWorkflowOptions{WorkflowID: id, UpdateName: update, WaitForStage: client.WorkflowUpdateStageCompleted, Args: []any{in}},
+		UpdateOptions:          client.UpdateWorkflowOptions{WorkflowID: options.ID, UpdateName: update, WaitForStage: client.WorkflowUpdateStageCompleted, Args: []any{in}},
 	})
 	if err == nil {
 		err = handle.Get(p.T.Context(), nil)
