@@ -4,7 +4,9 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 
 	"github.com/armature-io/armature/activities"
@@ -24,6 +26,7 @@ func TestRecordMessages(t *testing.T) {
 		"forgotten-during-read": pathForgottenDuringRead, "undone-during-read": pathUndoneDuringRead,
 		"undone-during-poll": pathUndoneDuringPoll, "forgotten-during-poll": pathForgottenDuringPoll,
 		"paused-during-put": pathPausedDuringPut, "applied-while-deleting": pathAppliedWhileDeleting,
+		"applied-during-turn": pathAppliedDuringTurn, "applied-during-put": pathAppliedDuringPut, "gone-in-flight": pathGoneInFlight,
 		"deleted-in-turn": pathDeletedInTurn, "queued-in-sync": pathQueuedInSync, "queued-deleted": pathQueuedDeleted,
 		"queued-forgotten": pathQueuedForgotten, "detached": pathDetached, "released": pathReleased, "replaced-awaited": pathReplaced,
 		"audit-unwritten": pathAuditUnwritten, "once-unwritten": pathOnceUnwritten, "freeze-unwritten": pathFreezeUnwritten,
@@ -135,7 +138,7 @@ func pathAppliedDuringRead(p *played) {
 	<-reading.began
 	p.send(p.id(), workflows.ApplyUpdate, workflows.ApplyInput{Desired: p.changed(), By: "test"})
 	p.untilReady(3)
-	p.RecordWorkflow(p.id(), "", p.name)
+	p.record(p.id())
 }
 
 func pathDeletedDuringRead(p *played) {
@@ -165,7 +168,7 @@ func pathUndoneDuringRead(p *played) {
 	<-looking.began
 	p.abort()
 	p.untilReady(3)
-	p.RecordWorkflow(p.id(), "", p.name)
+	p.record(p.id())
 }
 
 // polls lets an operation be in flight until it is released.
@@ -186,7 +189,7 @@ func pathUndoneDuringPoll(p *played) {
 	<-polling.began
 	p.abort()
 	p.untilReady(3)
-	p.RecordWorkflow(p.id(), "", p.name)
+	p.record(p.id())
 }
 
 func pathForgottenDuringPoll(p *played) {
@@ -197,6 +200,46 @@ func pathForgottenDuringPoll(p *played) {
 	p.apply(workflows.ApplyInput{})
 	<-polling.began
 	p.forget()
+	p.ends()
+}
+
+// pathAppliedDuringTurn applies another spec while a changed resource requests its turn.
+func pathAppliedDuringTurn(p *played) {
+	p.script["PreCheck"] = inTurn[activities.PreCheckInput](
+		activities.PreCheckResult{Verdict: creates, Turn: p.desired().Owner}, activities.PreCheckResult{Verdict: unchanged})
+	taking := stall[activities.TakeTurnInput](activities.TakeTurnResult{Verdict: proceeds})
+	p.script["TakeTurn"] = taking.run
+	p.T.Cleanup(func() { close(taking.released) })
+	p.work()
+	p.apply(workflows.ApplyInput{})
+	<-taking.began
+	p.send(p.id(), workflows.ApplyUpdate, workflows.ApplyInput{Desired: p.changed(), By: "test"})
+	p.untilReady(2)
+	p.record(p.id())
+}
+
+// pathAppliedDuringPut applies another spec while a PUT is in flight.
+func pathAppliedDuringPut(p *played) {
+	p.script["GetResource"] = inTurn[getIn](absent(), present())
+	p.script["PreCheck"] = inTurn[activities.PreCheckInput](activities.PreCheckResult{Verdict: creates}, activities.PreCheckResult{Verdict: unchanged})
+	putting := stall[activities.PutResourceInput](activities.PutResourceResult{Verdict: resource.Proceed("accepted"), Sent: true, Done: true})
+	p.script["PutResource"] = putting.run
+	p.work()
+	p.apply(workflows.ApplyInput{})
+	<-putting.began
+	p.send(p.id(), workflows.ApplyUpdate, workflows.ApplyInput{Desired: p.changed(), By: "test"})
+	close(putting.released)
+	p.untilReady(2)
+	p.record(p.id())
+}
+
+// pathGoneInFlight deletes a resource that the operation of another tool deletes.
+func pathGoneInFlight(p *played) {
+	deleting := present()
+	deleting.InFlight = "Deleting"
+	p.script["GetResource"] = inTurn[getIn](present(), deleting, absent())
+	p.ready()
+	p.delete(workflows.DeleteInput{})
 	p.ends()
 }
 
@@ -213,7 +256,7 @@ func pathPausedDuringPut(p *played) {
 	p.untilStatus("is paused", func(s workflows.Status) bool { return s.Phase == workflows.PhasePaused })
 	p.send(p.id(), workflows.ResumeUpdate, workflows.PauseInput{By: "test"})
 	p.untilReady(2)
-	p.RecordWorkflow(p.id(), "", p.name)
+	p.record(p.id())
 }
 
 func pathAppliedWhileDeleting(p *played) {
@@ -223,7 +266,7 @@ func pathAppliedWhileDeleting(p *played) {
 	p.untilReason(resource.ReasonWaitingForDependents)
 	p.send(p.id(), workflows.ApplyUpdate, workflows.ApplyInput{Desired: p.desired(), By: "test"})
 	p.untilReady(3)
-	p.RecordWorkflow(p.id(), "", p.name)
+	p.record(p.id())
 }
 
 func pathDeletedInTurn(p *played) {
@@ -249,7 +292,7 @@ func pathQueuedInSync(p *played) {
 	p.queued(activities.PreCheckResult{Verdict: unchanged})
 	p.requestPass()
 	p.untilReady(2)
-	p.RecordWorkflow(p.id(), "", p.name)
+	p.record(p.id())
 }
 
 func pathQueuedDeleted(p *played) {
@@ -261,8 +304,12 @@ func pathQueuedDeleted(p *played) {
 	p.ends()
 }
 
+// pathQueuedForgotten forgets a resource that waits for its turn and then for what it contains.
 func pathQueuedForgotten(p *played) {
+	p.script["CheckDependents"] = scripted[activities.CheckDependentsInput](activities.CheckDependentsResult{Verdict: resource.Block(resource.ReasonWaitingForDependents, "1 resource")})
 	p.queued()
+	p.delete(workflows.DeleteInput{Cascade: true})
+	p.untilReason(resource.ReasonWaitingForDependents)
 	p.forget()
 	p.ends()
 }
@@ -282,7 +329,7 @@ func pathReleased(p *played) {
 	p.ready()
 	p.delete(workflows.DeleteInput{})
 	p.untilReason(resource.ReasonWaitingForOwnerDelete)
-	p.RecordWorkflow(p.id(), "", p.name)
+	p.record(p.id())
 }
 
 // pathReplaced replaces a resource whose DELETE has an operation, and with it a resource in it.
@@ -299,7 +346,7 @@ func pathReplaced(p *played) {
 	p.ready()
 	p.send(p.id(), workflows.ReconcileUpdate, workflows.ReconcileInput{By: "test", Recreate: true, Reason: "test"})
 	p.untilReady(3)
-	p.RecordWorkflow(p.id(), "", p.name)
+	p.record(p.id())
 }
 
 // unwritten lets workers keep an audit trail to which they can write nothing.
@@ -332,7 +379,14 @@ func pathFreezeUnwritten(p *played) {
 	p.work()
 	p.freeze(workflows.FreezeUpdate, workflows.Freeze{})
 	p.freeze(workflows.FreezeUpdate, workflows.Freeze{Selector: "a=b"})
-	p.RecordWorkflow(p.freezes(), "", p.name)
+	p.Until(time.Minute, "the freezes are recorded again", func() (bool, string) {
+		fired := false
+		for _, event := range p.history(p.freezes()).GetEvents() {
+			fired = fired || event.GetEventType() == enumspb.EVENT_TYPE_TIMER_FIRED
+		}
+		return fired, "no timer fired"
+	})
+	p.record(p.freezes())
 }
 
 // pathRefusedFirst starts workflows whose first message is refused, so that none arrives.
@@ -365,7 +419,7 @@ func pathUnnamed(p *played) {
 	p.start(client.StartWorkflowOptions{ID: p.id(), TaskQueue: p.name}, workflows.ReconcileResourceWorkflow, workflows.ReconcileResourceInput{},
 		workflows.DeleteUpdate, workflows.DeleteInput{Desired: &desired, APIVersion: desired.APIVersion, By: "test"})
 	p.untilReason(resource.ReasonWaitingForDependents)
-	p.RecordWorkflow(p.id(), "", p.name)
+	p.record(p.id())
 }
 
 // pathHolderNotified starts a queue whose run before may have ended before it notified the holder.
@@ -375,5 +429,5 @@ func pathHolderNotified(p *played) {
 	input := workflows.SerializeSiblingsInput{Holder: &workflows.HeldTurn{Turn: s.turn(p.name)}}
 	s.begin(s.queue, workflows.SerializeSiblingsWorkflow, input, workflows.TakeTurnUpdate, s.turn("a"))
 	s.take(p.name)
-	p.RecordWorkflow(s.queue, "", p.name)
+	p.record(s.queue)
 }

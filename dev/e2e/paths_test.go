@@ -11,6 +11,7 @@ import (
 
 	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
@@ -21,6 +22,7 @@ import (
 	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/dev/internal/histories"
 	"github.com/armature-io/armature/dev/temporaldev"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
@@ -198,6 +200,34 @@ func (p *played) end(id, scenario string) error {
 	return err
 }
 
+func (p *played) history(id string) *historypb.History {
+	p.T.Helper()
+	history, err := histories.Fetch(p.T.Context(), p.Client, id, "")
+	if err != nil {
+		p.T.Fatal(err)
+	}
+	return history
+}
+
+// record records a run once its last workflow task has completed: a replay checks no commands of
+// one that has not.
+func (p *played) record(id string) {
+	p.T.Helper()
+	p.Until(time.Minute, id+" rests", func() (bool, string) {
+		open := 0
+		for _, event := range p.history(id).GetEvents() {
+			switch event.GetEventType() {
+			case enumspb.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED:
+				open++
+			case enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED, enumspb.EVENT_TYPE_WORKFLOW_TASK_FAILED, enumspb.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT:
+				open--
+			}
+		}
+		return open <= 0, "a task is open"
+	})
+	p.RecordWorkflow(id, "", p.name)
+}
+
 // runID returns the latest run.
 func (p *played) runID(id string) string {
 	p.T.Helper()
@@ -315,7 +345,7 @@ func pathUndone(p *played) {
 	p.untilStatus("waits for its turn", func(s workflows.Status) bool { return s.Condition.Reason == resource.ReasonWaitingForSibling })
 	p.send(p.id(), workflows.AbortUpdate, workflows.AbortInput{By: "test"})
 	p.untilReady(3)
-	p.RecordWorkflow(p.id(), "", p.name)
+	p.record(p.id())
 }
 
 // pathCanceled cancels a run whose request for a turn is in flight.
@@ -355,7 +385,7 @@ func pathUnregistered(p *played) {
 	p.work()
 	p.apply(workflows.ApplyInput{})
 	p.untilReady(1)
-	p.RecordWorkflow(p.id(), "", p.name)
+	p.record(p.id())
 }
 
 func pathOnce(p *played) {
@@ -390,7 +420,7 @@ func pathReset(p *played) {
 	p.Until(60*time.Second, "the run was reset", func() (bool, string) { return p.runID(p.id()) != run, "not yet" })
 	p.send(p.id(), workflows.ReconcileUpdate, workflows.ReconcileInput{By: "test"})
 	p.untilReady(2)
-	p.RecordWorkflow(p.id(), "", p.name)
+	p.record(p.id())
 }
 
 // pathDeletedInFlight deletes a resource while an operation of another tool is in flight, and
@@ -561,7 +591,7 @@ func pathSpent(p *played) {
 	for _, name := range []string{"a", "b", "a", "c", "d"} {
 		p.spend(name)
 	}
-	p.RecordWorkflow(p.budgets(), "", p.name)
+	p.record(p.budgets())
 }
 
 // pathBudgetsContinued spends until the run continues as new.
