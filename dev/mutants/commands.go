@@ -11,7 +11,8 @@ const workflowPackage = "go.temporal.io/sdk/workflow"
 // effect is what a call does to the order of commands.
 type effect int
 
-// The effects of calls. A second wait, or cancellation, directly after the first has none.
+// The effects of calls. A second wait, cancellation, or error for continue-as-new, directly after
+// the first has none.
 const (
 	effectNone effect = iota
 	effectWait
@@ -26,8 +27,7 @@ var effects = map[string]effect{
 	"SideEffect": effectCommand, "SideEffectWithOptions": effectCommand, "MutableSideEffect": effectCommand,
 	"GetVersion": effectCommand, "SignalExternalWorkflow": effectCommand, "RequestCancelExternalWorkflow": effectCommand,
 	"UpsertSearchAttributes": effectCommand, "UpsertTypedSearchAttributes": effectCommand, "UpsertMemo": effectCommand,
-	"NewContinueAsNewError": effectCommand, "NewContinueAsNewErrorWithOptions": effectCommand,
-	"Await": effectWait,
+	"Await": effectWait, "NewContinueAsNewError": effectWait, "NewContinueAsNewErrorWithOptions": effectWait,
 }
 
 // callGraph has the effect of each function of a package.
