@@ -7,7 +7,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -17,8 +16,12 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"runtime"
 	"slices"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/armature-io/armature/dev/internal/overlay"
 )
@@ -81,15 +84,11 @@ func run(ctx context.Context, args []string) (int, error) {
 			chosen = append(chosen, n)
 		}
 	}
-	r := report{mutants: mutants, chosen: chosen, reasons: reasons, started: time.Now()}
-	if r.replayed, err = p.replay(ctx, chosen); err != nil {
+	r := newReport(os.Stdout, mutants, reasons)
+	if err := r.check(ctx, p, chosen); err != nil {
 		return 1, err
 	}
-	fmt.Printf("%s: replayed\n", time.Since(r.started).Round(time.Second))
-	if r.tested, err = p.test(ctx, chosen, r.replayed); err != nil {
-		return 1, err
-	}
-	return r.print(os.Stdout), nil
+	return r.end(), nil
 }
 
 // isSampled reports whether the sample of a tenth has the mutant of a name.
@@ -99,113 +98,135 @@ func isSampled(name string) bool {
 	return hash.Sum32()%10 == 0
 }
 
-// test runs the tests for the mutants that no replay notices. It returns the test that notices
-// each of them.
-func (p *program) test(ctx context.Context, chosen []int, results map[int]replayed) (map[int]string, error) {
-	tested := map[int]string{}
-	if err := p.cover(ctx); err != nil {
-		return nil, err
-	}
-	fmt.Println("covered", time.Now().Format(time.TimeOnly))
-	for _, n := range chosen {
-		if results[n].By != "" {
-			continue
-		}
-		test, err := p.noticed(ctx, n)
-		if err != nil {
-			return nil, err
-		}
-		tested[n] = test
-	}
-	return tested, nil
-}
-
-// report is what became of the mutants.
-type report struct {
-	mutants  []Mutant
-	chosen   []int
-	replayed map[int]replayed
-	tested   map[int]string
-	reasons  map[string]string
-	started  time.Time
-}
-
-// survives reports whether nothing notices a mutant that has to.
-func (r *report) survives(n int) bool {
-	if r.replayed[n].By != "" {
-		return false
-	}
-	return r.mutants[n].Change != Negated || r.tested[n] == ""
-}
-
 // counts are numbers of mutants.
 type counts struct{ generated, replay, tests, explained, survived int }
 
-// print prints the survivors and the counts, and returns the exit code.
-func (r *report) print(out io.Writer) int {
-	byChange, known, code := map[Change]*counts{}, map[string]bool{}, 0
+// result is what noticed a mutant.
+type result struct {
+	replayed
+	// test is the test that notices it, "" if none does or a replay does.
+	test string
+}
+
+// report prints what survives, and counts.
+type report struct {
+	out     io.Writer
+	mutants []Mutant
+	reasons map[string]string
+	started time.Time
+
+	mu       sync.Mutex
+	byChange map[Change]counts
+	code     int
+}
+
+func newReport(out io.Writer, mutants []Mutant, reasons map[string]string) *report {
+	return &report{out: out, mutants: mutants, reasons: reasons, started: time.Now(), byChange: map[Change]counts{}}
+}
+
+// check replays the histories with each of the mutants, and runs the tests with those that no
+// replay notices.
+func (r *report) check(ctx context.Context, p *program, chosen []int) error {
+	results, err := p.replay(ctx, chosen)
+	if err != nil {
+		return err
+	}
+	var left []int
+	for _, n := range chosen {
+		if results[n].By == "" {
+			left = append(left, n)
+			continue
+		}
+		r.add(n, result{replayed: results[n]})
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	fmt.Fprintf(r.out, "%d of %d mutants are noticed by replay, %d are left for the tests\n", len(chosen)-len(left), len(chosen), len(left))
+	if err := p.cover(ctx); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for _, n := range left {
+		group.Go(func() error {
+			test, err := p.noticed(ctx, n)
+			if err == nil {
+				r.add(n, result{results[n], test})
+			}
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// add counts a mutant, and prints it if it survives without a reason, or has one and does not.
+func (r *report) add(n int, found result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m := r.mutants[n]
+	c := r.byChange[m.Change]
+	c.generated++
+	switch {
+	case found.By != "":
+		c.replay++
+	case found.test != "":
+		c.tests++
+	}
+	survives := found.By == "" && (m.Change != Negated || found.test == "")
+	reason := r.reasons[m.Name()]
+	switch {
+	case survives && reason == "":
+		c.survived++
+		r.code = 1
+		fmt.Fprintf(r.out, "SURVIVED  %s (%s)\n", m.Name(), found)
+	case survives:
+		c.explained++
+	case reason != "":
+		r.code = 1
+		fmt.Fprintf(r.out, "NOTICED   %s (%s): take its reason out of %s\n", m.Name(), found, survivorsFile)
+	}
+	r.byChange[m.Change] = c
+}
+
+// end prints the reasons without a mutant and the counts, and returns the exit code.
+func (r *report) end() int {
+	known := map[string]bool{}
 	for _, m := range r.mutants {
 		known[m.Name()] = true
 	}
-	for _, n := range r.chosen {
-		m := r.mutants[n]
-		c := byChange[m.Change]
-		if c == nil {
-			c = &counts{}
-			byChange[m.Change] = c
-		}
-		c.generated++
-		reason, survives := r.reasons[m.Name()], r.survives(n)
-		switch {
-		case survives && reason == "":
-			c.survived++
-			code = 1
-			fmt.Fprintf(out, "SURVIVED  %s (%s)\n", m.Name(), r.describe(n))
-		case survives:
-			c.explained++
-		case reason != "":
-			code = 1
-			fmt.Fprintf(out, "NOTICED   %s (%s): take its reason out of %s\n", m.Name(), r.describe(n), survivorsFile)
-		}
-		switch {
-		case r.replayed[n].By != "":
-			c.replay++
-		case r.tested[n] != "":
-			c.tests++
-		}
-	}
 	for _, name := range slices.Sorted(maps.Keys(r.reasons)) {
 		if !known[name] {
-			code = 1
-			fmt.Fprintf(out, "UNKNOWN   %s: take its reason out of %s\n", name, survivorsFile)
+			r.code = 1
+			fmt.Fprintf(r.out, "UNKNOWN   %s: take its reason out of %s\n", name, survivorsFile)
 		}
 	}
 	total := counts{}
-	fmt.Fprintf(out, "%-10s %9s %9s %9s %9s %9s\n", "change", "generated", "replay", "tests", "reasons", "survived")
+	fmt.Fprintf(r.out, "%-10s %9s %9s %9s %9s %9s\n", "change", "generated", "replay", "tests", "reasons", "survived")
 	for _, change := range []Change{Dropped, Doubled, Swapped, Replaced, Negated} {
-		c := cmp.Or(byChange[change], &counts{})
-		row(out, string(change), *c)
+		c := r.byChange[change]
+		row(r.out, string(change), c)
 		total = counts{total.generated + c.generated, total.replay + c.replay, total.tests + c.tests, total.explained + c.explained, total.survived + c.survived}
 	}
-	row(out, "all", total)
-	fmt.Fprintf(out, "%s\n", time.Since(r.started).Round(time.Second))
-	return code
+	row(r.out, "all", total)
+	fmt.Fprintf(r.out, "%s\n", time.Since(r.started).Round(time.Second))
+	return r.code
 }
 
 func row(out io.Writer, name string, c counts) {
 	fmt.Fprintf(out, "%-10s %9d %9d %9d %9d %9d\n", name, c.generated, c.replay, c.tests, c.explained, c.survived)
 }
 
-// describe returns what noticed a mutant, or what did not.
-func (r *report) describe(n int) string {
+// String returns what noticed a mutant, or what did not.
+func (f result) String() string {
 	switch {
-	case r.replayed[n].By != "":
-		return "replay of " + r.replayed[n].By
-	case r.tested[n] != "" && r.replayed[n].Reached:
-		return "replay does not notice it; " + r.tested[n] + " does"
-	case r.tested[n] != "":
-		return "no history reaches it; " + r.tested[n] + " notices it"
-	case r.replayed[n].Reached:
+	case f.By != "":
+		return "replay of " + f.By
+	case f.test != "" && f.Reached:
+		return "replay does not notice it; " + f.test + " does"
+	case f.test != "":
+		return "no history reaches it; " + f.test + " notices it"
+	case f.Reached:
 		return "histories reach it"
 	}
 	return "no history reaches it"

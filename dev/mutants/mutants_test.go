@@ -252,11 +252,9 @@ func TestReport(t *testing.T) {
 		"a reason, although it is noticed": {dropped, noticed, "", map[string]string{dropped.Name(): "why"}, 1},
 		"a reason without a mutant":        {dropped, noticed, "", map[string]string{"drop f: h()": "why"}, 1},
 	} {
-		r := report{
-			mutants: []Mutant{c.mutant}, chosen: []int{0}, replayed: map[int]replayed{0: c.replay},
-			tested: map[int]string{0: c.test}, reasons: c.reasons,
-		}
-		if got := r.print(io.Discard); got != c.code {
+		r := newReport(io.Discard, []Mutant{c.mutant}, c.reasons)
+		r.add(0, result{c.replay, c.test})
+		if got := r.end(); got != c.code {
 			t.Errorf("%s: exit code %d, want %d", name, got, c.code)
 		}
 	}

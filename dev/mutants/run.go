@@ -90,7 +90,7 @@ const attempts = 3
 func (p *program) runAgain(ctx context.Context, tests []string, env ...string) (output []byte, err error) {
 	for range attempts {
 		output, err = p.command(ctx, tests, env...).CombinedOutput()
-		if err == nil || ctx.Err() != nil {
+		if err == nil || ctx.Err() != nil || bytes.Contains(output, []byte("panic: test timed out")) {
 			break
 		}
 		if failed := failedTest.FindSubmatch(output); failed != nil {
