@@ -427,7 +427,7 @@ func pathHolderNotified(p *played) {
 	p.ready()
 	s := newSiblings(p)
 	input := workflows.SerializeSiblingsInput{Holder: &workflows.HeldTurn{Turn: s.turn(p.name)}}
-	s.begin(s.queue, workflows.SerializeSiblingsWorkflow, input, workflows.TakeTurnUpdate, s.turn("a"))
+	s.begin(s.queue, workflows.SerializeSiblingsWorkflow, input, workflows.TakeTurnUpdate, []activities.Turn{s.turn("a")})
 	s.take(p.name)
 	p.record(s.queue)
 }

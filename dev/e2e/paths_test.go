@@ -485,7 +485,7 @@ func (s siblings) turn(name string) activities.Turn {
 // take requests a turn.
 func (s siblings) take(name string) {
 	s.T.Helper()
-	s.begin(s.queue, workflows.SerializeSiblingsWorkflow, workflows.SerializeSiblingsInput{}, workflows.TakeTurnUpdate, s.turn(name))
+	s.begin(s.queue, workflows.SerializeSiblingsWorkflow, workflows.SerializeSiblingsInput{}, workflows.TakeTurnUpdate, []activities.Turn{s.turn(name)})
 }
 
 func (s siblings) endTurn(name string) {
