@@ -141,8 +141,14 @@ func (w *World) run(program, stdin string, env, args []string) Result {
 // workerLate is the exit code if a worker did not respond in time.
 const workerLate = 3
 
+// isLate reports whether a command failed because a worker, or Temporal, did not respond in
+// time. A deletion then refuses what it could not ask.
+func (r Result) isLate() bool {
+	return r.Code == workerLate || strings.Contains(r.Out, "refused: NotKnown")
+}
+
 // MustCLI runs armature and fails the test unless the exit code is 0. It repeats the command as
-// the CLI asks if a worker of a busy machine did not respond in time.
+// the CLI asks if the machine was too busy.
 func (w *World) MustCLI(args ...string) Result {
 	w.T.Helper()
 	for try := 1; ; try++ {
@@ -150,9 +156,9 @@ func (w *World) MustCLI(args ...string) Result {
 		if result.Code == 0 {
 			return result
 		}
-		if result.Code != workerLate || try == Patience {
+		if !result.isLate() || try == Patience {
 			w.T.Fatalf("want exit code 0 of %s", result)
 		}
-		w.T.Logf("repeated, because a worker did not respond in time: armature %s", strings.Join(args, " "))
+		w.T.Logf("repeated, because the machine was too busy: armature %s\n%s", strings.Join(args, " "), result.Err)
 	}
 }
