@@ -1,19 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"go/ast"
-	"go/importer"
-	"go/parser"
 	"go/token"
 	"go/types"
-	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
+
+	"golang.org/x/tools/go/packages"
 )
 
 // source is a package with its types.
@@ -26,54 +23,27 @@ type source struct {
 	pkg   *types.Package
 }
 
-// load parses and checks the package in a folder of the repository, without its tests.
+// load loads the package in a folder of the repository with its types, without its tests.
 func load(ctx context.Context, root, folder string) (*source, error) {
-	list := exec.CommandContext(ctx, "go", "list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}", "./"+folder)
-	var stderr bytes.Buffer
-	list.Dir, list.Stderr = root, &stderr
-	output, err := list.Output()
+	const mode = packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo
+	loaded, err := packages.Load(&packages.Config{Context: ctx, Mode: mode, Dir: root}, "./"+folder)
 	if err != nil {
-		return nil, fmt.Errorf("list the imports of %s: %w\n%s", folder, err, &stderr)
+		return nil, fmt.Errorf("load %s: %w", folder, err)
 	}
-	exports := map[string]string{}
-	for line := range strings.Lines(string(output)) {
-		path, export, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		exports[path] = export
+	p := loaded[0]
+	for _, problem := range p.Errors {
+		err = errors.Join(err, problem)
 	}
-	paths, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("load %s: %w", folder, err)
 	}
-	s := &source{fset: token.NewFileSet(), texts: map[string][]byte{}}
-	for _, path := range paths {
-		if strings.HasSuffix(path, "_test.go") {
-			continue
-		}
+	s := &source{fset: p.Fset, files: p.Syntax, texts: map[string][]byte{}, info: p.TypesInfo, pkg: p.Types}
+	for _, path := range p.GoFiles {
 		if s.texts[path], err = os.ReadFile(path); err != nil {
 			return nil, err
 		}
 	}
-	lookup := func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }
-	return s, s.check(importer.ForCompiler(s.fset, "gc", lookup))
-}
-
-// check parses the texts and determines their types.
-func (s *source) check(imports types.Importer) error {
-	for path, text := range s.texts {
-		file, err := parser.ParseFile(s.fset, path, text, parser.SkipObjectResolution|parser.ParseComments)
-		if err != nil {
-			return err
-		}
-		s.files = append(s.files, file)
-	}
-	s.info = &types.Info{
-		Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
-		Selections: map[*ast.SelectorExpr]*types.Selection{},
-	}
-	config := types.Config{Importer: imports}
-	var err error
-	s.pkg, err = config.Check(s.files[0].Name.Name, s.fset, s.files, s.info)
-	return err
+	return s, nil
 }
 
 // path returns the absolute path of the file that contains a node.

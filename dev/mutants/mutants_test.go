@@ -39,13 +39,26 @@ func (i importSDK) Import(path string) (*types.Package, error) {
 	return (&types.Config{}).Check(path, fset, []*ast.File{file}, nil)
 }
 
+// checked returns a package of one file with its types.
+func checked(t *testing.T, text string) *source {
+	t.Helper()
+	s := &source{fset: token.NewFileSet(), texts: map[string][]byte{"a.go": []byte("package a\n" + text)}}
+	file, err := parser.ParseFile(s.fset, "a.go", s.texts["a.go"], parser.SkipObjectResolution|parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.files = []*ast.File{file}
+	s.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
+	if s.pkg, err = (&types.Config{Importer: importSDK{t}}).Check("a", s.fset, s.files, s.info); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // generateText generates the mutants of one file.
 func generateText(t *testing.T, text string, replacements ...Replacement) ([]Mutant, string) {
 	t.Helper()
-	s := &source{fset: token.NewFileSet(), texts: map[string][]byte{"a.go": []byte("package a\n" + text)}}
-	if err := s.check(importSDK{t}); err != nil {
-		t.Fatal(err)
-	}
+	s := checked(t, text)
 	mutants, files, err := generate(s, replacements)
 	if err != nil {
 		t.Fatal(err)
@@ -202,10 +215,7 @@ func TestReplacements(t *testing.T) {
 	if want := "mutantElse(0, func() int { return limit }, func() int { return 7 })"; !strings.Contains(text, want) {
 		t.Errorf("the file is\n%s", text)
 	}
-	s := &source{fset: token.NewFileSet(), texts: map[string][]byte{"a.go": []byte("package a")}}
-	if err := s.check(importSDK{t}); err != nil {
-		t.Fatal(err)
-	}
+	s := checked(t, "")
 	if _, _, err := generate(s, []Replacement{{"f", "limit", "7"}}); err == nil {
 		t.Error("a replacement in a function that is not there succeeds")
 	}
