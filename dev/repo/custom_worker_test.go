@@ -93,6 +93,20 @@ func (o *output) String() string {
 	return o.all.String()
 }
 
+// waitFor waits until a process has written a text.
+func (o *output) waitFor(ctx context.Context, t *testing.T, text string) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !strings.Contains(o.String(), text) {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("%q was never written: %s", text, o)
+		}
+	}
+}
+
 // TestCustomWorker builds the example, runs its test, and starts it without a
 // Temporal server: it is alive, reports that it is not ready, and stops on SIGTERM.
 func TestCustomWorker(t *testing.T) {
@@ -119,9 +133,7 @@ func TestCustomWorker(t *testing.T) {
 	defer func() { _ = worker.Process.Kill() }()
 	waitForStatus(ctx, t, "http://"+address+"/healthz", http.StatusOK, log)
 	waitForStatus(ctx, t, "http://"+address+"/readyz", http.StatusServiceUnavailable, log)
-	if !strings.Contains(log.String(), "worker starts") {
-		t.Errorf("log: %s", log)
-	}
+	log.waitFor(ctx, t, "worker starts")
 	if err := worker.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
