@@ -16,7 +16,7 @@ import (
 // TestDeleteStackKilled kills the worker at each request of the deletion of a stack: in each
 // read, in the first of several lists, and before and after ARM accepts a write. All of the stack
 // is deleted, or, if ARM refuses the DELETE of the server, the server keeps its lock; what is not
-// part of the stack stays. With -short it kills at three requests of each; CRASH_SEED chooses
+// part of the stack stays. With -short it kills at two requests of each; CRASH_SEED chooses
 // others.
 func TestDeleteStackKilled(t *testing.T) {
 	t.Parallel()
@@ -40,7 +40,7 @@ func TestDeleteStackKilled(t *testing.T) {
 	for name, refused := range refusals {
 		step := 1
 		if testing.Short() {
-			step = max(1, len(points[name])/3)
+			step = max(1, len(points[name])/2)
 		}
 		t.Logf("%s: %d points, a kill at every %d, CRASH_SEED=%d", name, len(points[name]), step, seed)
 		for i := (step/2 + seed) % step; i < len(points[name]); i += step {

@@ -168,11 +168,10 @@ func (f *fenceScene) release(newest bool) {
 // and waits until they are Ready.
 func (f *fenceScene) writeNewest() {
 	for _, method := range methods {
-		var last harness.Result
-		f.Until(fenceRecovers, "the newest spec of "+method+" is accepted", func() (bool, string) {
-			last = f.CLI("apply", "-f", f.spec(method, "three"))
-			return last.Code == 0, last.String()
-		})
+		if method == http.MethodDelete {
+			f.MustCLI("wait", f.thing(method).id(), "--for", "deleted", "--timeout", fenceRecovers.String())
+		}
+		f.MustCLI("apply", "-f", f.spec(method, "three"))
 	}
 	for _, method := range methods {
 		f.UntilStatus(fenceRecovers, f.thing(method).id(), "the newest spec is written", func(status workflows.Status) bool {

@@ -11,7 +11,7 @@ import (
 const (
 	// listsVariable is the number of resources to list; seedCount is the default.
 	listsVariable = "POSTGRES_LISTS"
-	seedCount     = 2300
+	seedCount     = 1300
 	// firstPage and nextPage are the sizes of pages on a store that is not SQLite.
 	firstPage, nextPage = 250, 1000
 )
