@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
@@ -96,10 +97,21 @@ func (e *endingActivity) ExecuteActivity(ctx context.Context, in *interceptor.Ex
 	defer timer.Stop()
 	select {
 	case o := <-ended:
-		return o.result, o.err
+		return o.result, withoutHeartbeat(ctx, o.err)
 	case <-timer.C:
-		return nil, ctx.Err()
+		return nil, withoutHeartbeat(ctx, ctx.Err())
 	}
+}
+
+// withoutHeartbeat returns the error of an activity whose context the SDK ended because Temporal
+// took no heartbeat in time. The error of a request that this ended would blame Azure.
+func withoutHeartbeat(ctx context.Context, err error) error {
+	cause := writing.TemporalError(context.Cause(ctx))
+	reason, known := writing.TemporalReason(cause)
+	if err == nil || !known {
+		return err
+	}
+	return temporal.NewApplicationError(fmt.Sprintf("Temporal took no heartbeat, so this attempt ended: %v", cause), string(reason))
 }
 
 // run runs the activity and turns a panic into an error.

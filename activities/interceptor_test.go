@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/temporal"
@@ -236,6 +237,42 @@ func TestCanceledActivityEnds(t *testing.T) {
 	if _, err := link.ExecuteActivity(ctx, &interceptor.ExecuteActivityInput{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want the cancellation", err)
 	}
+}
+
+// TestActivityWithoutHeartbeat checks whom an attempt blames that ended because the SDK canceled it.
+func TestActivityWithoutHeartbeat(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		reason string
+		cause  error
+		want   resource.Reason
+	}{
+		"slow":     {"the heartbeat had no answer", serviceerror.NewDeadlineExceeded("late"), resource.ReasonTemporalSlow},
+		"away":     {"the connection was refused", serviceerror.NewUnavailable("refused"), resource.ReasonTemporalUnavailable},
+		"canceled": {"the workflow canceled it: its result is of no use", temporal.NewCanceledError(), ""},
+		"replaced": {"another attempt has begun", serviceerror.NewNotFound("no such task"), ""},
+	} {
+		w := newWorld(t)
+		link := &endingActivity{activities: w.acts}
+		link.Next = &interrupted{}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(c.cause)
+		_, err := link.ExecuteActivity(ctx, &interceptor.ExecuteActivityInput{})
+		failure, _ := errors.AsType[*temporal.ApplicationError](err)
+		if got := failure != nil; got != (c.want != "") || got && (failure.Type() != string(c.want) || failure.NonRetryable()) {
+			t.Errorf("%s (%s): got %v, want it retried with the reason %q", name, c.reason, err, c.want)
+		}
+	}
+}
+
+// interrupted is an activity whose request ends with its context.
+type interrupted struct {
+	interceptor.ActivityInboundInterceptorBase
+}
+
+func (*interrupted) ExecuteActivity(ctx context.Context, _ *interceptor.ExecuteActivityInput) (any, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
 }
 
 // blocked is an activity that never returns.

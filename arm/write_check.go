@@ -35,7 +35,7 @@ func (e *WriteRefusedError) Error() string { return e.Cause.Error() }
 func (e *WriteRefusedError) Unwrap() error { return e.Cause }
 
 // maxCheckAge is the time after which the answer of a WriteCheck no longer counts. With the
-// 10 s that the check may wait for Temporal it is below the 15 s after which Temporal starts
+// 10 s that the check may wait for Temporal it is below the 30 s after which Temporal starts
 // another attempt of the activity.
 const maxCheckAge = 2 * time.Second
 

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// maxConfirmTime bounds Confirm. A write has to leave within the heartbeat timeout of 15 s,
-	// so a later answer confirms nothing.
+	// maxConfirmTime bounds Confirm. A write has to leave well within the heartbeat timeout of
+	// 30 s, so a later answer confirms nothing.
 	maxConfirmTime = 10 * time.Second
 	// confirmTimeout is the deadline of the two requests of Confirm: the SDK gives one try of
 	// a request half of the remaining time.
@@ -42,12 +42,12 @@ func (f *Fleet) Confirm(ctx context.Context, attempt writing.Attempt) (writing.S
 	case over != "":
 		return writing.Standing{Over: over}, nil
 	case beatErr != nil:
-		return writing.Standing{}, unanswered(fmt.Errorf("send a heartbeat: %w", beatErr))
+		return writing.Standing{}, writing.TemporalError(fmt.Errorf("send a heartbeat: %w", beatErr))
 	}
 	if took := time.Since(begun); err == nil && took > maxConfirmTime {
 		return writing.Standing{}, fmt.Errorf("%w: it answered after %s, a write waits for %s", writing.ErrTemporalSlow, text.Duration(took), text.Duration(maxConfirmTime))
 	}
-	return standing, unanswered(err)
+	return standing, writing.TemporalError(err)
 }
 
 // heartbeat records a heartbeat; a local activity has none.

@@ -46,7 +46,7 @@ func (f *Fleet) Spend(ctx context.Context, expense writing.Expense) (writing.Gra
 	case f.budgets.turn <- struct{}{}:
 		defer func() { <-f.budgets.turn }()
 	case <-ctx.Done():
-		return writing.Grant{}, unanswered(fmt.Errorf("wait for the %s-budget: %w", expense.Budget, ctx.Err()))
+		return writing.Grant{}, writing.TemporalError(fmt.Errorf("wait for the %s-budget: %w", expense.Budget, ctx.Err()))
 	}
 	if last, known := f.budgets.refusals[expense.Budget]; known {
 		if grant, err, valid := last.answer(time.Now()); valid {
@@ -94,7 +94,7 @@ func (f *Fleet) spend(ctx context.Context, expense writing.Expense) (writing.Gra
 		err = handle.Get(ctx, &grant)
 	}
 	if err != nil {
-		return writing.Grant{}, unanswered(fmt.Errorf("ask the %s-budget: %w", expense.Budget, err))
+		return writing.Grant{}, writing.TemporalError(fmt.Errorf("ask the %s-budget: %w", expense.Budget, err))
 	}
 	return grant, nil
 }

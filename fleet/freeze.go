@@ -46,7 +46,7 @@ func (f *Fleet) Frozen(ctx context.Context, labels map[string]string) (writing.F
 	f.freezes.mu.Unlock()
 	if read {
 		if _, err := f.freezes.reads.join(ctx); err != nil && (ctx.Err() != nil || f.freezes.outdated(now)) {
-			return writing.Freeze{}, false, unanswered(err)
+			return writing.Freeze{}, false, writing.TemporalError(err)
 		}
 	}
 	freeze, frozen := f.KnownFreeze(labels)
@@ -120,7 +120,7 @@ func (f *Fleet) RestoreFreezes(ctx context.Context) (restored bool, err error) {
 	f.freezes.mu.Unlock()
 	if read {
 		if _, err := f.freezes.reads.join(ctx); err != nil {
-			return false, unanswered(err)
+			return false, writing.TemporalError(err)
 		}
 	}
 	f.freezes.mu.Lock()

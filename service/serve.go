@@ -99,8 +99,9 @@ func (p *process) work(ctx context.Context) error {
 	worker.SetStickyWorkflowCacheSize(p.settings.WorkflowCache) // per process, before its first worker starts
 	options := worker.Options{
 		WorkerStopTimeout: p.settings.StopTimeout,
-		// The SDK keeps heartbeats back for 80 % of their timeout otherwise.
-		MaxHeartbeatThrottleInterval: activities.HeartbeatInterval,
+		// The SDK gives a heartbeat this time to reach Temporal, half of it for one try, and ends
+		// the activity otherwise. Two intervals leave a third of the timeout for a slow Temporal.
+		MaxHeartbeatThrottleInterval: 2 * activities.HeartbeatInterval,
 		DeploymentOptions:            p.version.DeploymentOptions,
 		Plugins:                      p.plugins,
 		Interceptors: []interceptor.WorkerInterceptor{
