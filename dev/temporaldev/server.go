@@ -57,6 +57,8 @@ type Options struct {
 	// ContinueAsNewAfter is the number of events after which the server suggests
 	// continue-as-new; 0 means the server's default.
 	ContinueAsNewAfter int
+	// Actions counts the server's billed actions, unless it is nil.
+	Actions *Actions
 }
 
 // Server is a running Temporal server.
@@ -88,7 +90,7 @@ func Start(ctx context.Context, folder string, options Options) (*Server, error)
 	if err != nil {
 		return nil, err
 	}
-	server, err := newServer(cfg, ports, logger, dynamicConfig(options, isNew))
+	server, err := newServer(cfg, ports, logger, options.Actions, dynamicConfig(options, isNew))
 	if err != nil {
 		return nil, fmt.Errorf("build temporal server: %w", err)
 	}
@@ -135,7 +137,7 @@ func prepareDatabase(database string, cfg *config.Config, attributes map[string]
 	return isNew, nil
 }
 
-func newServer(cfg *config.Config, ports ports, logger log.Logger, values dynamicconfig.StaticClient) (temporal.Server, error) {
+func newServer(cfg *config.Config, ports ports, logger log.Logger, actions *Actions, values dynamicconfig.StaticClient) (temporal.Server, error) {
 	authorizer, err := authorization.GetAuthorizerFromConfig(&cfg.Global.Authorization)
 	if err != nil {
 		return nil, err
@@ -144,7 +146,7 @@ func newServer(cfg *config.Config, ports ports, logger log.Logger, values dynami
 	if err != nil {
 		return nil, err
 	}
-	return temporal.NewServer(
+	options := []temporal.ServerOption{
 		temporal.WithConfig(cfg),
 		temporal.ForServices(temporal.DefaultServices),
 		temporal.WithStaticHosts(ports.staticHosts()),
@@ -152,7 +154,11 @@ func newServer(cfg *config.Config, ports ports, logger log.Logger, values dynami
 		temporal.WithAuthorizer(authorizer),
 		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return claimMapper }),
 		temporal.WithDynamicConfigClient(values),
-	)
+	}
+	if actions != nil {
+		options = append(options, temporal.WithCustomMetricsHandler(actions.handler()))
+	}
+	return temporal.NewServer(options...)
 }
 
 func dynamicConfig(options Options, isNew bool) dynamicconfig.StaticClient {

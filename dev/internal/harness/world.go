@@ -43,6 +43,8 @@ type Options struct {
 	NoSearchAttributes bool
 	// ContinueAsNewAfter configures temporaldev.
 	ContinueAsNewAfter int
+	// Actions counts the billed actions of the server that the world starts, unless it is nil.
+	Actions *temporaldev.Actions
 	// Temporal is host:port of a running server that has the search attributes; ""
 	// starts one.
 	Temporal string
@@ -102,7 +104,7 @@ func New(t testing.TB, binaries Binaries, options Options) *World {
 func (w *World) startTemporal(options Options) {
 	w.T.Helper()
 	set := temporaldev.Options{
-		SearchAttributes: workflows.SearchAttributes(), ContinueAsNewAfter: options.ContinueAsNewAfter,
+		SearchAttributes: workflows.SearchAttributes(), ContinueAsNewAfter: options.ContinueAsNewAfter, Actions: options.Actions,
 	}
 	if options.NoSearchAttributes {
 		set.SearchAttributes = nil

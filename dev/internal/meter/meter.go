@@ -1,8 +1,10 @@
-// Package meter stands between a Temporal server and its clients and counts their requests:
-// a gRPC proxy that passes every message on as it is. It must not know what is in them.
+// Package meter stands between a Temporal server and its clients, counts their requests and
+// delays those of slow methods: a gRPC proxy that passes every message on as it is. It must
+// not know what is in them.
 package meter
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"net"
@@ -30,6 +32,7 @@ type Proxy struct {
 	counts  map[string]int
 	refused map[string]int
 	spent   map[string]time.Duration
+	delays  map[string]time.Duration
 }
 
 // Start returns a proxy on a free port of the loopback interface, to a server at host:port
@@ -44,7 +47,7 @@ func Start(server string) (*Proxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for the meter: %w", err)
 	}
-	p := &Proxy{listener: listener, target: target, counts: map[string]int{}, refused: map[string]int{}, spent: map[string]time.Duration{}}
+	p := &Proxy{listener: listener, target: target, counts: map[string]int{}, refused: map[string]int{}, spent: map[string]time.Duration{}, delays: map[string]time.Duration{}}
 	p.server = grpc.NewServer(grpc.ForceServerCodec(raw{}), grpc.UnknownServiceHandler(p.pass), grpc.MaxRecvMsgSize(maxMessageBytes))
 	go func() { _ = p.server.Serve(listener) }() // ends with Stop
 	return p, nil
@@ -82,6 +85,32 @@ func (p *Proxy) Refused() map[string]int {
 	return maps.Clone(p.refused)
 }
 
+// Delay makes requests of a method, such as DescribeWorkflowExecution, wait before they reach
+// the server; 0 ends it.
+func (p *Proxy) Delay(method string, delay time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.delays[method] = delay
+}
+
+// wait waits for the delay of a method. The error is that of a client that waits no longer.
+func (p *Proxy) wait(ctx context.Context, method string) error {
+	p.mu.Lock()
+	delay := p.delays[method]
+	p.mu.Unlock()
+	if delay == 0 {
+		return nil
+	}
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return status.FromContextError(ctx.Err()).Err() //nolint:wrapcheck // a status for the client
+	}
+}
+
 // Spent returns how long the server needed for the requests of a method.
 func (p *Proxy) Spent(method string) time.Duration {
 	p.mu.Lock()
@@ -92,7 +121,8 @@ func (p *Proxy) Spent(method string) time.Duration {
 // pass passes one unary request on; all of Temporal's are.
 func (p *Proxy) pass(_ any, stream grpc.ServerStream) error {
 	ctx := stream.Context()
-	method, _ := grpc.MethodFromServerStream(stream)
+	full, _ := grpc.MethodFromServerStream(stream)
+	method := full[strings.LastIndex(full, "/")+1:]
 	var request, response []byte
 	if err := stream.RecvMsg(&request); err != nil {
 		return err //nolint:wrapcheck // the client gets the status as it is
@@ -101,8 +131,11 @@ func (p *Proxy) pass(_ any, stream grpc.ServerStream) error {
 		ctx = metadata.NewOutgoingContext(ctx, header)
 	}
 	begun := time.Now()
-	err := p.target.Invoke(ctx, method, &request, &response)
-	p.count(method[strings.LastIndex(method, "/")+1:], time.Since(begun), err)
+	err := p.wait(ctx, method)
+	if err == nil {
+		err = p.target.Invoke(ctx, full, &request, &response)
+	}
+	p.count(method, time.Since(begun), err)
 	if err != nil {
 		return err //nolint:wrapcheck // the client gets the status as it is
 	}
