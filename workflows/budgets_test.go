@@ -11,6 +11,7 @@ import (
 	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
+	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
@@ -154,6 +155,59 @@ func TestHoldBudgetsContinueAsNew(t *testing.T) {
 	}
 	if !granted(t, again).Granted {
 		t.Error("the next run forgot a grant")
+	}
+}
+
+// TestBudgetMinutes checks how PUTs are counted by the minute: what users read, when the next PUT
+// is granted, and what the next run starts with.
+func TestBudgetMinutes(t *testing.T) {
+	b := newBudgets(t)
+	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	b.SetStartTime(noon)
+	old := []workflows.MinuteSpent{{At: noon.Add(-50 * time.Minute), Count: 2}, {At: noon.Add(-10 * time.Minute), Count: 1}}
+	b.at(10*time.Second, expense(0))
+	b.at(20*time.Second, expense(1))
+	one, three := expense(2), expense(2)
+	three.Limit = 3
+	first, later := b.at(30*time.Second, one), b.at(30*time.Second, three)
+	spent := map[string]int{}
+	b.RegisterDelayedCallback(func() {
+		for _, name := range []string{"disappearance", "put"} {
+			value, err := b.QueryWorkflow(workflows.SpentQuery, name, b.Now())
+			var got int
+			if err != nil || value.Get(&got) != nil {
+				t.Errorf("query what the budget %s spent: %v", name, err)
+			}
+			spent[name] = got
+		}
+		b.SetContinueAsNewSuggested(true)
+	}, time.Minute)
+	b.at(2*time.Minute, writing.Expense{Budget: "put", Limit: 1, ID: mustID(network), Token: "1"})
+	b.ExecuteWorkflow(workflows.HoldBudgetsWorkflow, workflows.HoldBudgetsInput{Budgets: []workflows.BudgetState{{Name: "disappearance", Spent: old}}})
+	for reason, c := range map[string]struct {
+		got  *updateResult
+		want time.Duration
+	}{
+		"the first two end to count":  {first, 10*time.Minute + 30*time.Second},
+		"the third one ends to count": {later, 50*time.Minute + 30*time.Second},
+	} {
+		if grant := granted(t, c.got); grant.Granted || grant.RetryAfter != c.want {
+			t.Errorf("%s: %+v, want %s", reason, grant, c.want)
+		}
+	}
+	if diff := cmp.Diff(map[string]int{"disappearance": 5, "put": 0}, spent); diff != "" {
+		t.Errorf("spent (-want +got):\n%s", diff)
+	}
+	var next *workflow.ContinueAsNewError
+	if err := b.GetWorkflowError(); !errors.As(err, &next) {
+		t.Fatalf("ended with %v, want continue-as-new", err)
+	}
+	var input workflows.HoldBudgetsInput
+	if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &input); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(append(old, workflows.MinuteSpent{At: noon, Count: 2}), input.Budgets[0].Spent); diff != "" {
+		t.Errorf("the next run starts with (-want +got):\n%s", diff)
 	}
 }
 

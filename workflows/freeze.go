@@ -154,7 +154,8 @@ func HoldFreeze(ctx workflow.Context, input HoldFreezeInput) error {
 			return continueAsNew(ctx, HoldFreezeWorkflow, f.HoldFreezeInput)
 		}
 		handled := f.messages
-		if f.record(ctx) && f.messages != handled || !active() {
+		f.record(ctx)
+		if !active() {
 			continue
 		}
 		duration, summary := f.nextTimer()

@@ -42,13 +42,11 @@ func (f *freezer) noteFirst(ctx workflow.Context) {
 	}
 }
 
-// record passes the requests to a worker, and reports whether there were any.
-func (f *freezer) record(ctx workflow.Context) bool {
-	if len(f.Requests) == 0 {
-		return false
+// record passes the requests to a worker.
+func (f *freezer) record(ctx workflow.Context) {
+	if len(f.Requests) > 0 {
+		f.send(checkOptions(ctx, "record who froze what"), nil)
 	}
-	f.send(checkOptions(ctx, "record who froze what"), nil)
-	return true
 }
 
 // nextTimer returns the duration of the next timer and its summary.

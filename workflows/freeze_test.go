@@ -3,6 +3,7 @@ package workflows_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -174,10 +175,13 @@ func TestHoldFreezeOfStarts(t *testing.T) {
 	if result, _ := last.result.(workflows.FreezeResult); !result.Changed || len(result.Frozen) != 0 {
 		t.Errorf("the last unfreeze returned %+v", result)
 	}
+	if first := f.recorded[0].Text; first != "everything, by the start 2026-11-22" {
+		t.Errorf("the audit trail begins with %q", first)
+	}
 }
 
 // TestFreezesAreRecorded checks that the audit trail gets each freeze and its end once, also
-// where it is away for a while, and that the freeze counts meanwhile.
+// if it is away for a while, and that the freeze counts meanwhile.
 func TestFreezesAreRecorded(t *testing.T) {
 	f := newFreezes(t)
 	f.refusals = 3
@@ -185,10 +189,15 @@ func TestFreezesAreRecorded(t *testing.T) {
 	f.at(time.Minute, workflows.FreezeUpdate, "stack=prod") // changes nothing
 	f.at(time.Hour, workflows.FreezeUpdate, "")
 	f.at(2*time.Hour, workflows.UnfreezeUpdate, "")
+	f.RegisterDelayedCallback(func() { f.refusals = 3 }, 3*time.Hour)
 	f.at(3*time.Hour, workflows.UnfreezeUpdate, "stack=prod")
+	began := f.Now()
 	f.ExecuteWorkflow(workflows.HoldFreezeWorkflow, workflows.HoldFreezeInput{})
 	if err := f.GetWorkflowError(); err != nil || !f.IsWorkflowCompleted() {
 		t.Fatalf("the run ended with %v", err)
+	}
+	if took := f.Now().Sub(began); took < 3*time.Hour || took > 3*time.Hour+5*time.Minute {
+		t.Errorf("the run ended after %s, want soon after the audit trail was there again", took)
 	}
 	var got []string
 	keys := map[string]bool{}
@@ -196,10 +205,10 @@ func TestFreezesAreRecorded(t *testing.T) {
 		if key := string(r.Event) + r.UpdateID; keys[key] {
 			continue
 		}
-		got = append(got, string(r.Event)+" "+r.Selector+" by "+r.By)
+		got = append(got, string(r.Event)+" "+r.Text+" by "+r.By)
 		keys[string(r.Event)+r.UpdateID] = true
 	}
-	want := []string{"freeze stack=prod by ada@host", "freeze  by ada@host", "unfreeze  by ada@host", "unfreeze stack=prod by ada@host"}
+	want := []string{"freeze stack=prod by ada@host", "freeze everything by ada@host", "unfreeze everything by ada@host", "unfreeze stack=prod by ada@host"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the audit trail got (-want +got):\n%s", diff)
 	}
@@ -232,20 +241,57 @@ func TestHoldFreezeSealed(t *testing.T) {
 	}
 }
 
-// TestHoldFreezeBounds checks that no author makes the memo larger than Temporal takes.
+// TestHoldFreezeBounds checks that neither authors nor freezes make the memo larger than Temporal
+// takes.
 func TestHoldFreezeBounds(t *testing.T) {
 	f := newFreezes(t)
+	var full workflows.HoldFreezeInput
+	for i := range 50 {
+		full.Frozen = append(full.Frozen, workflows.Freeze{Selector: fmt.Sprintf("stack=s%d", i)})
+	}
 	got := map[string]*updateResult{}
 	for name, in := range map[string]workflows.Freeze{
-		"reason": {Reason: strings.Repeat("x", 9000)}, "name": {By: strings.Repeat("x", 9000)}, "sealed": {Sealed: make([]byte, 9000)},
+		"long reason": {Selector: "stack=s1", Reason: strings.Repeat("x", 9000)}, "long name": {Selector: "stack=s1", By: strings.Repeat("x", 9000)},
+		"long text": {Selector: "stack=s1", Sealed: make([]byte, 9000)}, "51st": {Selector: "stack=s50"}, "known": {Selector: "stack=s1"},
 	} {
 		got[name] = &updateResult{}
 		f.RegisterDelayedCallback(func() { f.UpdateWorkflow(workflows.FreezeUpdate, "", got[name].callbacks(), in) }, 0)
 	}
-	f.ExecuteWorkflow(workflows.HoldFreezeWorkflow, workflows.HoldFreezeInput{})
+	f.RegisterDelayedCallback(f.CancelWorkflow, time.Hour)
+	f.ExecuteWorkflow(workflows.HoldFreezeWorkflow, full)
 	for name, result := range got {
-		if result.rejected == nil {
-			t.Errorf("a freeze with a long %s was accepted", name)
+		if refused := result.rejected != nil; refused != (name != "known") {
+			t.Errorf("%s: refused with %v", name, result.rejected)
 		}
+	}
+}
+
+// TestUnfreezeOfAnotherFreeze checks that an unfreeze which names its freeze by its time lifts no
+// later one.
+func TestUnfreezeOfAnotherFreeze(t *testing.T) {
+	since := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	in := workflows.HoldFreezeInput{Frozen: []workflows.Freeze{{Since: since}, {Selector: "stack=prod", Since: since.Add(time.Hour)}}}
+	for name, c := range map[string]struct {
+		reason   string
+		unfreeze workflows.Freeze
+		want     string
+	}{
+		"same":           {"it was set then", workflows.Freeze{Selector: "stack=prod", Since: since.Add(time.Hour)}, ""},
+		"later":          {"it was lifted and set again", workflows.Freeze{Selector: "stack=prod", Since: since}, "stack=prod was frozen again at 2026-01-01 01:00:00Z"},
+		"any":            {"the sender names none", workflows.Freeze{Selector: "stack=prod"}, ""},
+		"absent":         {"nothing is frozen by these labels", workflows.Freeze{Selector: "stack=dev", Since: since}, ""},
+		"released":       {"it is the freeze of everything", workflows.Freeze{Selector: "stack=dev", Since: since, Release: true}, ""},
+		"released later": {"everything was frozen again", workflows.Freeze{Selector: "stack=dev", Since: since.Add(-time.Hour), Release: true}, "everything was frozen again at 2026-01-01 00:00:00Z"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFreezes(t)
+			got := &updateResult{}
+			f.RegisterDelayedCallback(func() { f.UpdateWorkflow(workflows.UnfreezeUpdate, "", got.callbacks(), c.unfreeze) }, time.Minute)
+			f.RegisterDelayedCallback(f.CancelWorkflow, time.Hour)
+			f.ExecuteWorkflow(workflows.HoldFreezeWorkflow, in)
+			if c.want == "" && !got.complete || c.want != "" && (got.rejected == nil || !strings.Contains(got.rejected.Error(), c.want)) {
+				t.Errorf("%s: %+v", c.reason, got)
+			}
+		})
 	}
 }
