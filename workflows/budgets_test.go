@@ -138,14 +138,7 @@ func TestHoldBudgetsContinueAsNew(t *testing.T) {
 	b.RegisterDelayedCallback(func() { b.SetContinueAsNewSuggested(true) }, 10*time.Second)
 	b.at(20*time.Second, expense(5))
 	b.ExecuteWorkflow(workflows.HoldBudgetsWorkflow, workflows.HoldBudgetsInput{})
-	var next *workflow.ContinueAsNewError
-	if err := b.GetWorkflowError(); !errors.As(err, &next) {
-		t.Fatalf("ended with %v, want continue-as-new", err)
-	}
-	var input workflows.HoldBudgetsInput
-	if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &input); err != nil {
-		t.Fatal(err)
-	}
+	input := nextRun[workflows.HoldBudgetsInput](t, b)
 	second := newBudgets(t)
 	second.SetStartTime(b.Now())
 	sixth, again := second.at(time.Second, expense(6)), second.at(time.Second, expense(3))
@@ -198,14 +191,7 @@ func TestBudgetMinutes(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"disappearance": 5, "put": 0}, spent); diff != "" {
 		t.Errorf("spent (-want +got):\n%s", diff)
 	}
-	var next *workflow.ContinueAsNewError
-	if err := b.GetWorkflowError(); !errors.As(err, &next) {
-		t.Fatalf("ended with %v, want continue-as-new", err)
-	}
-	var input workflows.HoldBudgetsInput
-	if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &input); err != nil {
-		t.Fatal(err)
-	}
+	input := nextRun[workflows.HoldBudgetsInput](t, b)
 	if diff := cmp.Diff(append(old, workflows.MinuteSpent{At: noon, Count: 2}), input.Budgets[0].Spent); diff != "" {
 		t.Errorf("the next run starts with (-want +got):\n%s", diff)
 	}

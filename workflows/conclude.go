@@ -180,20 +180,18 @@ func (r *reconciler) reportOverdue(ctx workflow.Context, p *pass, verdict resour
 		"notReadyFor", r.state.Retry.notReadyFor(now).Round(time.Second).String(), "message", verdict.Message)
 }
 
-// interrupt ends a pass after a step because a pause or a deletion came meanwhile. The
-// condition names the step while the resource has not been Ready yet.
+// interrupt ends a pass after a step because a pause, a new spec or a deletion came meanwhile.
+// The condition names the step while the resource has not been Ready yet. A deletion begins in
+// the same workflow task and sets its own.
 func (r *reconciler) interrupt(ctx workflow.Context, p *pass, step string) {
 	r.state.Pass = p.number
 	r.announce(ctx, p)
 	if r.state.Condition.Reason != resource.ReasonReconciling {
 		return
 	}
-	message := "stopped after " + step + ": deletion requested"
-	switch {
-	case r.state.pauseBlocks():
+	message := "stopped after " + step + ": a new spec was applied"
+	if r.state.pauseBlocks() {
 		message = "stopped after " + step + " by a pause; resume starts the next pass"
-	case r.state.Deletion == nil:
-		message = "stopped after " + step + ": a new spec was applied"
 	}
 	r.state.Condition.Set(resource.Condition{
 		Severity: resource.SeverityInfo, Reason: resource.ReasonReconciling, Message: message, ObservedGeneration: p.generation,

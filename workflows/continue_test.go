@@ -8,7 +8,6 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
-	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/workflow"
 )
 
@@ -18,14 +17,7 @@ func TestContinueAsNew(t *testing.T) {
 	r.RegisterDelayedCallback(func() { r.SetContinueAsNewSuggested(true) }, time.Minute)
 	r.at(2*time.Minute, workflows.PauseUpdate, workflows.PauseInput{By: "x"})
 	r.start(0)
-	var next *workflow.ContinueAsNewError
-	if err := r.GetWorkflowError(); !errors.As(err, &next) {
-		t.Fatalf("ended with %v, want continue-as-new", err)
-	}
-	var input workflows.ReconcileResourceInput
-	if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &input); err != nil {
-		t.Fatal(err)
-	}
+	input := nextRun[workflows.ReconcileResourceInput](t, r)
 	input.State.Paused = false
 
 	second := newRun(t)
@@ -56,14 +48,7 @@ func TestContinueAsNewKeepsWakeOfSameTask(t *testing.T) {
 	}
 	r.apply(desired())
 	r.start(0)
-	var next *workflow.ContinueAsNewError
-	if err := r.GetWorkflowError(); !errors.As(err, &next) {
-		t.Fatalf("ended with %v, want continue-as-new", err)
-	}
-	var input workflows.ReconcileResourceInput
-	if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &input); err != nil {
-		t.Fatal(err)
-	}
+	input := nextRun[workflows.ReconcileResourceInput](t, r)
 	if known := input.State.Changes; len(known) != 1 || !known[0].At.Equal(changed) || !input.State.Requests.Pass {
 		t.Errorf("the next run has the changes %v, want one of %s: the wake is lost", known, changed)
 	}

@@ -87,10 +87,7 @@ func (r *reconciler) checkOwnerForDelete(ctx workflow.Context, p *pass) resource
 	})
 	p.overdueAfter = result.OverdueAfter
 	if err == nil && result.OwnerAbsent {
-		if verdict := r.purgeAndFinish(ctx, p, "deleted: its owner "+p.desired.Owner.Short()+" does not exist"); verdict.Stops() {
-			return verdict
-		}
-		return resource.Proceed("the owner does not exist, so the resource does not either")
+		return r.purgeAndFinish(ctx, p, "deleted: its owner "+p.desired.Owner.Short()+" does not exist")
 	}
 	return verdictOf(result.Verdict, err)
 }
@@ -107,7 +104,7 @@ func (r *reconciler) getForDelete(ctx workflow.Context, p *pass) resource.Verdic
 		if strings.EqualFold(p.got.InFlight, "Deleting") {
 			method = "DELETE"
 		}
-		if polled := r.poll(ctx, p, operation{method: method}); polled.Stops() && polled.Reason == resource.ReasonOperationTimeout {
+		if polled := r.poll(ctx, p, operation{method: method}); polled.Reason == resource.ReasonOperationTimeout {
 			return polled
 		}
 		if r.isTakenBack() {
@@ -118,9 +115,7 @@ func (r *reconciler) getForDelete(ctx workflow.Context, p *pass) resource.Verdic
 		}
 	}
 	if !p.got.Exists {
-		if purged := r.purgeAndFinish(ctx, p, "the resource does not exist"); purged.Stops() {
-			return purged
-		}
+		return r.purgeAndFinish(ctx, p, "the resource does not exist")
 	}
 	return verdict
 }
@@ -158,10 +153,7 @@ func (r *reconciler) deleteResource(ctx workflow.Context, p *pass) resource.Verd
 	if p.got.Exists {
 		return resource.Block(resource.ReasonDeleting, "ARM accepted the DELETE, but a GET still returns the resource; it is read again")
 	}
-	if verdict := r.purgeAndFinish(ctx, p, "deleted"); verdict.Stops() {
-		return verdict
-	}
-	return resource.Proceed("the resource is deleted")
+	return r.purgeAndFinish(ctx, p, "deleted")
 }
 
 // Purge is the purge of what Azure keeps of a deleted resource.
@@ -202,7 +194,7 @@ func (r *reconciler) purgeAndFinish(ctx workflow.Context, p *pass, message strin
 		r.state.Deletion.Purge = nil
 	}
 	r.finishDeletion(ctx, resource.ReasonDeleted, message)
-	return resource.Verdict{}
+	return resource.Proceed(message)
 }
 
 // deleteAndPoll sends the DELETE and waits for its operation.

@@ -3,6 +3,7 @@ package workflows_test
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -136,6 +137,75 @@ func absentAfter(reads int) func(activities.GetResourceInput) activities.GetReso
 			return absent()
 		}
 		return present()
+	}
+}
+
+// TestDeleteJoinsOperation checks how a deletion waits for an operation in flight, and that only
+// an operation that does not end ends the pass.
+func TestDeleteJoinsOperation(t *testing.T) {
+	timeout := temporal.NewApplicationErrorWithOptions("still Updating", activities.ErrorNotYet, temporal.ApplicationErrorOptions{NonRetryable: true})
+	cases := map[string]struct {
+		reason    string
+		inFlight  string
+		result    activities.PollOperationResult
+		err       error
+		isDelete  bool
+		continues bool
+	}{
+		"update":   {reason: "the DELETE follows", inFlight: "Updating", result: activities.PollOperationResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}}, continues: true},
+		"deletion": {reason: "somebody deletes it", inFlight: "deleting", result: activities.PollOperationResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}}, isDelete: true, continues: true},
+		"failure":  {reason: "a resource that failed can be deleted", inFlight: "Updating", result: activities.PollOperationResult{Verdict: resource.Fail("Conflict", resource.RetrySlow, "failed")}, continues: true},
+		"no end":   {reason: "Azure would refuse the DELETE", inFlight: "Updating", err: timeout},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t)
+			r.script.get = func(activities.GetResourceInput) activities.GetResourceResult {
+				got := r.untilDeleted()
+				if r.count("PollOperation") == 0 {
+					got.InFlight = c.inFlight
+				}
+				return got
+			}
+			var polls []activities.PollOperationInput
+			r.script.poll = func(in activities.PollOperationInput) (activities.PollOperationResult, error) {
+				polls = append(polls, in)
+				return c.result, c.err
+			}
+			spec := desired()
+			r.at(0, workflows.DeleteUpdate, workflows.DeleteInput{Desired: &spec})
+			r.start(500 * time.Millisecond)
+			if len(polls) != 1 || polls[0].Delete != c.isDelete {
+				t.Errorf("%s: waited with %+v", c.reason, polls)
+			}
+			if got := r.count("DeleteResource") > 0; got != c.continues {
+				t.Errorf("%s: sent a DELETE: %t", c.reason, got)
+			}
+		})
+	}
+}
+
+// TestDeleteKeepsIdentity checks that a deletion that waits knows which resource it deletes: the
+// one that its first read showed, until a user requests it again.
+func TestDeleteKeepsIdentity(t *testing.T) {
+	r := newRun(t)
+	var known []string
+	r.script.get = func(in activities.GetResourceInput) activities.GetResourceResult {
+		known = append(known, in.Identity["id"])
+		got := present()
+		got.Identity = resource.Identity{"id": strconv.Itoa(len(known))}
+		return got
+	}
+	r.script.contents = func(contents.Request) resource.Verdict {
+		return resource.Block(resource.ReasonContainsUnmanaged, "holds a vault")
+	}
+	r.apply(desired())
+	r.at(time.Second, workflows.DeleteUpdate, workflows.DeleteInput{By: "ada@host"})
+	r.at(2*time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{By: "ada@host"})
+	r.at(2500*time.Millisecond, workflows.DeleteUpdate, workflows.DeleteInput{By: "ada@host"})
+	r.start(2600 * time.Millisecond)
+	if want := []string{"", "", "2", ""}; !slices.Equal(known, want) {
+		t.Errorf("the reads knew %q, want %q", known, want)
 	}
 }
 

@@ -228,14 +228,7 @@ func TestHoldFreezeSealed(t *testing.T) {
 	}, 0)
 	f.RegisterDelayedCallback(func() { f.SetContinueAsNewSuggested(true) }, time.Hour)
 	f.ExecuteWorkflow(workflows.HoldFreezeWorkflow, workflows.HoldFreezeInput{})
-	var next *workflow.ContinueAsNewError
-	if err := f.GetWorkflowError(); !errors.As(err, &next) {
-		t.Fatalf("ended with %v, want continue-as-new", err)
-	}
-	var input workflows.HoldFreezeInput
-	if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &input); err != nil {
-		t.Fatal(err)
-	}
+	input := nextRun[workflows.HoldFreezeInput](t, f)
 	if len(input.Frozen) != 1 || string(input.Frozen[0].Sealed) != "ciphertext" || len(input.Requests) == 0 || string(input.Requests[0].Sealed) != "ciphertext" {
 		t.Errorf("the next run starts with %+v", input)
 	}

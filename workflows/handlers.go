@@ -111,8 +111,6 @@ func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, er
 	if changed || renewed || result.TakenBack || approved || accepted {
 		r.interruptRead()
 		r.requestPass(ctx, ApplyUpdate, fmt.Sprintf("generation %d by %s", r.state.Generation, in.By))
-	}
-	if changed || renewed || result.TakenBack || approved || accepted {
 		r.noteApply(ctx, in, result.TakenBack, approved)
 	}
 	result.Generation, result.Paused = r.state.Generation, r.state.pauseBlocks()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -16,9 +17,11 @@ import (
 	"github.com/armature-io/armature/workflows"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
 
 	"github.com/stretchr/testify/mock"
 )
@@ -311,6 +314,30 @@ func (r *run) start(end time.Duration) {
 	if !r.IsWorkflowCompleted() {
 		r.t.Fatal("the workflow did not end")
 	}
+}
+
+// nextRun returns the input with which an ended run continues as new.
+func nextRun[Input any](t *testing.T, ended interface{ GetWorkflowError() error }) (input Input) {
+	t.Helper()
+	next, ok := errors.AsType[*workflow.ContinueAsNewError](ended.GetWorkflowError())
+	if !ok {
+		t.Fatalf("ended with %v, want continue-as-new", ended.GetWorkflowError())
+	}
+	if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &input); err != nil {
+		t.Fatal(err)
+	}
+	return input
+}
+
+// startUntil runs the workflow until a time, and returns the state with which it continues as new.
+func (r *run) startUntil(end time.Duration) *workflows.State {
+	r.t.Helper()
+	r.RegisterDelayedCallback(func() {
+		r.SetContinueAsNewSuggested(true)
+		r.SignalWorkflow("nonsense", nil)
+	}, end)
+	r.start(0)
+	return nextRun[workflows.ReconcileResourceInput](r.t, r).State
 }
 
 // statusAt returns the status at a time of the run, once the run has ended.

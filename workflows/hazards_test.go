@@ -1,15 +1,12 @@
 package workflows_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
-	"go.temporal.io/sdk/converter"
-	"go.temporal.io/sdk/workflow"
 )
 
 // The tests named TestHazardNN check that Armature does not have the known hazards of
@@ -147,14 +144,7 @@ func TestHazard11CountersSurvive(t *testing.T) {
 	r.apply(desired())
 	r.RegisterDelayedCallback(func() { r.SetContinueAsNewSuggested(true) }, 5*time.Minute)
 	r.start(0)
-	var next *workflow.ContinueAsNewError
-	if err := r.GetWorkflowError(); !errors.As(err, &next) {
-		t.Fatalf("ended with %v, want continue-as-new", err)
-	}
-	var input workflows.ReconcileResourceInput
-	if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &input); err != nil {
-		t.Fatal(err)
-	}
+	input := nextRun[workflows.ReconcileResourceInput](t, r)
 	if input.State.Retry.Attempts < 5 || input.State.Retry.Repeated.Times < 5 {
 		t.Errorf("the next run starts with %d attempts and %+v", input.State.Retry.Attempts, input.State.Retry.Repeated)
 	}

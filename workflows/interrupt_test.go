@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -13,20 +14,19 @@ import (
 // statusNow returns the status from an activity, once the workflow has handled what came
 // before.
 func (r *run) statusNow() workflows.Status {
-	read := make(chan workflows.Status, 1)
-	r.RegisterDelayedCallback(func() {
-		var status workflows.Status
-		if value, err := r.QueryWorkflow(workflows.StatusQuery); err == nil {
-			_ = value.Get(&status)
-		}
-		read <- status
-	}, 0)
+	status := r.statusAt(0)
+	r.handled()
+	return *status
+}
+
+// handled waits, in an activity, until the workflow has handled what came before.
+func (r *run) handled() {
+	done := make(chan struct{})
+	r.RegisterDelayedCallback(func() { close(done) }, 0)
 	select {
-	case status := <-read:
-		return status
+	case <-done:
 	case <-time.After(10 * time.Second):
-		r.t.Error("the workflow did not answer a query")
-		return workflows.Status{}
+		r.t.Error("the workflow did not handle what came before")
 	}
 }
 
@@ -58,21 +58,23 @@ func TestMessagesInterruptReads(t *testing.T) {
 		update    string
 		input     any
 		interrupt bool
-		holds     func(*run, *workflows.Status) bool
+		// page is on the page after the interruption.
+		page  string
+		holds func(*run, *workflows.Status) bool
 	}{
-		"pause": {workflows.PauseUpdate, workflows.PauseInput{By: "ada@host"}, true, func(r *run, s *workflows.Status) bool {
+		"pause": {workflows.PauseUpdate, workflows.PauseInput{By: "ada@host"}, true, "stopped after PutResource by a pause; resume starts the next pass", func(r *run, s *workflows.Status) bool {
 			return s.Phase == workflows.PhasePaused && r.count("CheckOwner") == 1
 		}},
-		"delete": {workflows.DeleteUpdate, workflows.DeleteInput{By: "ada@host"}, true, func(r *run, _ *workflows.Status) bool {
+		"delete": {workflows.DeleteUpdate, workflows.DeleteInput{By: "ada@host"}, true, "deletion in progress", func(r *run, _ *workflows.Status) bool {
 			return r.count("DeleteResource") == 1
 		}},
-		"apply": {workflows.ApplyUpdate, workflows.ApplyInput{Desired: changed, By: "ada@host"}, true, func(_ *run, s *workflows.Status) bool {
+		"apply": {workflows.ApplyUpdate, workflows.ApplyInput{Desired: changed, By: "ada@host"}, true, "stopped after PutResource: a new spec was applied", func(_ *run, s *workflows.Status) bool {
 			return s.Condition.Ready && s.Condition.ObservedGeneration == 2
 		}},
-		"apply without a change": {workflows.ApplyUpdate, workflows.ApplyInput{Desired: desired(), By: "ada@host"}, false, func(r *run, s *workflows.Status) bool {
+		"apply without a change": {workflows.ApplyUpdate, workflows.ApplyInput{Desired: desired(), By: "ada@host"}, false, "", func(r *run, s *workflows.Status) bool {
 			return s.Condition.Ready && r.count("CheckOwner") == 1
 		}},
-		"reconcile": {workflows.ReconcileUpdate, workflows.ReconcileInput{By: "ada@host"}, false, func(r *run, s *workflows.Status) bool {
+		"reconcile": {workflows.ReconcileUpdate, workflows.ReconcileInput{By: "ada@host"}, false, "", func(r *run, s *workflows.Status) bool {
 			return s.Condition.Ready && r.count("CheckOwner") == 2
 		}},
 	}
@@ -110,6 +112,10 @@ func TestMessagesInterruptReads(t *testing.T) {
 				arrange(r, func() {
 					if got := r.interrupted(m.update, m.input); got != m.interrupt {
 						t.Errorf("%s during %s interrupted it: %t, want %t", name, step, got, m.interrupt)
+					}
+					page := r.details(0)
+					if r.handled(); step == "TakeTurn" && !strings.Contains(*page, m.page) {
+						t.Errorf("%s during %s: the page is\n%s", name, step, *page)
 					}
 				})
 				r.apply(desired())

@@ -8,22 +8,12 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
-	"go.temporal.io/sdk/converter"
-	"go.temporal.io/sdk/workflow"
 )
 
 // nextRun returns the input of the next run, and how long the run took to continue as new.
 func (r *run) nextRun(begin time.Time) (workflows.ReconcileResourceInput, time.Duration) {
 	r.t.Helper()
-	var next *workflow.ContinueAsNewError
-	if err := r.GetWorkflowError(); !errors.As(err, &next) {
-		r.t.Fatalf("ended with %v, want continue-as-new", err)
-	}
-	var input workflows.ReconcileResourceInput
-	if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &input); err != nil {
-		r.t.Fatal(err)
-	}
-	return input, r.Now().Sub(begin)
+	return nextRun[workflows.ReconcileResourceInput](r.t, r), r.Now().Sub(begin)
 }
 
 // TestNotificationsTravel checks that a notification that fails does not hold up the next

@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/armature-io/armature/activities"
@@ -33,6 +34,7 @@ func TestPurge(t *testing.T) {
 		"not stated":       {reason: "nothing is purged by default", reads: 1, delete: accepted(true), want: steps, message: "deleted"},
 		"stated":           {reason: "the manifest says so", stated: true, reads: 1, delete: accepted(true), want: append(steps[:6:6], "PurgeResource"), message: "deleted; purged"},
 		"in progress":      {reason: "the deletion ends after the purge", stated: true, reads: 1, delete: accepted(true), blocks: 1, want: append(append(append(steps[:6:6], "PurgeResource"), again...), "PurgeResource"), message: "the resource does not exist; purged"},
+		"twice":            {reason: "it was sent once", stated: true, reads: 1, delete: accepted(true), blocks: 2, want: slices.Concat(steps, []string{"PurgeResource"}, again, []string{"PurgeResource"}, again, []string{"PurgeResource"}), message: "the resource does not exist; purged"},
 		"absent":           {reason: "another tool deleted it, and may restore it", stated: true, delete: accepted(true), want: again, message: "the resource does not exist"},
 		"absent meanwhile": {reason: "the DELETE found nothing", stated: true, reads: 1, delete: accepted(false), want: steps, message: "deleted"},
 	}
@@ -45,7 +47,7 @@ func TestPurge(t *testing.T) {
 			var inputs []activities.PurgeResourceInput
 			r.script.purge = func(in activities.PurgeResourceInput) activities.PurgeResourceResult {
 				if inputs = append(inputs, in); len(inputs) <= c.blocks {
-					return activities.PurgeResourceResult{Verdict: resource.Block(resource.ReasonDeleting, "the purge is in progress"), Sent: true}
+					return activities.PurgeResourceResult{Verdict: resource.Block(resource.ReasonDeleting, "the purge is in progress"), Sent: len(inputs) == 1}
 				}
 				return activities.PurgeResourceResult{Verdict: resource.Proceed("purged")}
 			}

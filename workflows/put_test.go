@@ -8,6 +8,8 @@ import (
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"go.temporal.io/sdk/temporal"
 )
 
 // TestRegisterProvider checks that the workflow registers a missing provider and sends the
@@ -101,5 +103,79 @@ func TestPostCheckReceivesSentSecrets(t *testing.T) {
 	r.start(2 * time.Minute)
 	if diff := cmp.Diff([]map[string]string{sent, nil}, received); diff != "" {
 		t.Errorf("secrets of the post-checks (-want +got)\n%s", diff)
+	}
+}
+
+// TestPutLeaves checks what a run remembers of a PUT until its post-check: whether it was accepted
+// or may have been, what ARM refused, and whether an approval is used up.
+func TestPutLeaves(t *testing.T) {
+	earlier := activities.AcceptedPut{Generation: 1, Kept: "earlier"}
+	refusal, next := &activities.OperationRefusal{Message: "earlier"}, &activities.OperationRefusal{Message: "next"}
+	refused := resource.Fail("Conflict", resource.RetryVerySlow, "refused")
+	differences := []resource.Difference{{Path: "properties.size"}}
+	cases := map[string]struct {
+		reason   string
+		creates  bool
+		result   activities.PutResourceResult
+		err      error
+		want     workflows.LastWrite
+		approved bool
+		baseline string
+	}{
+		"not sent": {
+			reason: "the PUT of before may still be verified", result: activities.PutResourceResult{Verdict: refused, Refusal: next},
+			want: workflows.LastWrite{Accepted: &earlier, OperationRefusal: refusal}, approved: true, baseline: "1",
+		},
+		"not sent, values refused": {
+			reason: "the memory has what was refused before", result: activities.PutResourceResult{Verdict: refused, Memory: []byte("2"), Refusal: next},
+			want: workflows.LastWrite{Accepted: &earlier, OperationRefusal: next}, approved: true, baseline: "2",
+		},
+		"refused": {
+			reason: "nothing is to be verified", result: activities.PutResourceResult{Verdict: refused, Sent: true},
+			want: workflows.LastWrite{Sent: true}, baseline: "1",
+		},
+		"unknown": {
+			reason: "the next one reads first", result: activities.PutResourceResult{Verdict: refused, Unknown: true},
+			want: workflows.LastWrite{Sent: true, Unknown: true, OperationRefusal: refusal}, approved: true, baseline: "1",
+		},
+		"activity failed": {
+			reason: "its PUT may have been accepted", err: temporal.NewNonRetryableApplicationError("lost", "", nil),
+			want: workflows.LastWrite{Sent: true, Unknown: true, OperationRefusal: refusal}, approved: true, baseline: "1",
+		},
+		"unknown creation": {
+			reason: "the resource may be the result of the PUT", creates: true, result: activities.PutResourceResult{Verdict: refused, Unknown: true},
+			want:     workflows.LastWrite{Sent: true, Unknown: true, Accepted: &activities.AcceptedPut{Generation: 1, At: startTime, Unanswered: true}, OperationRefusal: refusal},
+			approved: true, baseline: "1",
+		},
+		"accepted": {
+			reason: "a later pass verifies it", result: activities.PutResourceResult{Verdict: resource.Proceed(""), Sent: true, Done: true, Kept: "next", Refusal: next},
+			want:     workflows.LastWrite{Sent: true, At: startTime, Accepted: &activities.AcceptedPut{Generation: 1, At: startTime, Differences: differences, Kept: "next"}, OperationRefusal: next},
+			baseline: "1",
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t)
+			r.input = existing()
+			accepted := earlier
+			r.input.State.Write = workflows.LastWrite{Accepted: &accepted, OperationRefusal: refusal}
+			r.input.State.Known.Baseline = []byte("1")
+			r.input.State.Requests.Approved.Drops = true
+			r.script.pre = func(activities.PreCheckInput) resource.Verdict {
+				return resource.Verdict{Action: resource.ActionProceed, Create: c.creates, Differences: differences}
+			}
+			r.script.put = func(activities.PutResourceInput) (activities.PutResourceResult, error) { return c.result, c.err }
+			r.script.post = func(activities.PostCheckInput) activities.PostCheckResult {
+				return activities.PostCheckResult{Verdict: refused}
+			}
+			r.apply(desired())
+			state := r.startUntil(time.Minute)
+			if diff := cmp.Diff(c.want, state.Write, cmpopts.EquateApproxTime(30*time.Second)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+			}
+			if approved, baseline := state.Requests.Approved.Drops, string(state.Known.Baseline); approved != c.approved || baseline != c.baseline {
+				t.Errorf("%s: removals approved: %t, baseline %s", c.reason, approved, baseline)
+			}
+		})
 	}
 }

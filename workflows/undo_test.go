@@ -419,12 +419,14 @@ func TestHeldDeletion(t *testing.T) {
 		input   any
 		want    string
 		deletes bool
+		waits   bool
 	}{
 		"continued":           {reason: "the stack needs it deleted", update: workflows.DeleteUpdate, input: next("delete:1"), deletes: true},
-		"by another stack":    {reason: "it accompanies another request", update: workflows.DeleteUpdate, input: next("delete:2"), want: workflows.RefusedNotDeleted},
+		"by another stack":    {reason: "it accompanies another request", update: workflows.DeleteUpdate, input: next("delete:2"), want: workflows.RefusedNotDeleted, waits: true},
+		"held again":          {reason: "the stack still holds it", update: workflows.DeleteUpdate, input: held, deletes: true, waits: true},
 		"by the user":         {reason: "a new request holds nothing", update: workflows.DeleteUpdate, input: workflows.DeleteInput{By: "ben@host"}, deletes: true},
 		"aborted":             {reason: "the stack has ended", update: workflows.AbortUpdate, input: workflows.AbortInput{Stack: "delete:1"}},
-		"aborted by another":  {reason: "it accompanies another request", update: workflows.AbortUpdate, input: workflows.AbortInput{Stack: "delete:2"}, want: workflows.RefusedNotDeleted},
+		"aborted by another":  {reason: "it accompanies another request", update: workflows.AbortUpdate, input: workflows.AbortInput{Stack: "delete:2"}, want: workflows.RefusedNotDeleted, waits: true},
 		"aborted by the user": {reason: "whatever accompanies it", update: workflows.AbortUpdate, input: workflows.AbortInput{}},
 	}
 	for name, c := range cases {
@@ -434,14 +436,15 @@ func TestHeldDeletion(t *testing.T) {
 			r.at(time.Minute, workflows.DeleteUpdate, held)
 			waiting := r.statusAt(2 * time.Minute)
 			got := r.at(3*time.Minute, c.update, c.input)
+			after := r.statusAt(4 * time.Minute)
 			// Whatever happened, a stack does not begin a deletion that was taken back.
 			late := r.at(5*time.Minute, workflows.DeleteUpdate, next("delete:1"))
 			r.start(6 * time.Minute)
 			if waiting.Condition.Reason != resource.ReasonWaitingForDependents {
 				t.Errorf("a held deletion is %s, want it to wait", waiting.Condition.Reason)
 			}
-			if refusal(got) != c.want {
-				t.Errorf("%s: %v, want %q", c.reason, got.rejected, c.want)
+			if waits := after.Condition.Reason == resource.ReasonWaitingForDependents; refusal(got) != c.want || waits != c.waits {
+				t.Errorf("%s: %v, want %q; waits: %t", c.reason, got.rejected, c.want, waits)
 			}
 			if c.update == workflows.AbortUpdate && c.want == "" && refusal(late) != workflows.RefusedNotDeleted {
 				t.Errorf("%s: a deletion that was taken back is begun again: %v", c.reason, late.rejected)

@@ -1,15 +1,12 @@
 package workflows_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
-	"go.temporal.io/sdk/converter"
-	"go.temporal.io/sdk/workflow"
 )
 
 // TestWakeBetweenSteps checks that the steps after a change receive it, because cached
@@ -70,14 +67,7 @@ func TestContinueAsNewKeepsWakeDuringNotification(t *testing.T) {
 	}
 	r.apply(desired())
 	r.start(0)
-	var next *workflow.ContinueAsNewError
-	if err := r.GetWorkflowError(); !errors.As(err, &next) {
-		t.Fatalf("ended with %v, want continue-as-new", err)
-	}
-	var input workflows.ReconcileResourceInput
-	if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &input); err != nil {
-		t.Fatal(err)
-	}
+	input := nextRun[workflows.ReconcileResourceInput](t, r)
 	if known := input.State.Changes; len(known) != 1 {
 		t.Errorf("the next run has the changes %v, want the one that arrived while the run ended", known)
 	}
