@@ -17,10 +17,7 @@ func executeWrite[In, Out any](ctx workflow.Context, r *reconciler, activity fun
 
 // announceGeneration writes the generation to the memo while a step writes an older one.
 func (r *reconciler) announceGeneration(ctx workflow.Context) {
-	if !r.writing {
-		return
-	}
-	if err := workflow.UpsertMemo(ctx, map[string]any{MemoGeneration: r.state.Generation}); err != nil {
-		workflow.GetLogger(ctx).Error("upsert memo", "error", err)
+	if r.writing {
+		writeMemo(ctx, map[string]any{MemoGeneration: r.state.Generation})
 	}
 }

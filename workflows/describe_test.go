@@ -61,7 +61,53 @@ func TestCurrentDetails(t *testing.T) {
 	if newest, oldest := strings.Index(*blocked, "CheckOwner Block"), strings.Index(*blocked, "apply"); newest > oldest {
 		t.Errorf("the newest decision must come first:\n%s", *blocked)
 	}
+	for _, text := range []string{"| operation |", "Last differences", "times)"} {
+		if strings.Contains(*blocked, text) {
+			t.Errorf("the page of a first pass that has read nothing has %q:\n%s", text, *blocked)
+		}
+	}
 	if !strings.Contains(*paused, "**Paused**") || !strings.Contains(*paused, "ada@host: incident") || strings.Contains(*paused, "next try") {
 		t.Errorf("the page of a paused resource must contain the user and no next try:\n%s", *paused)
+	}
+}
+
+// TestCurrentDetailsOfAnOperation checks the page while an operation runs that corrects something,
+// and once a decision was repeated.
+func TestCurrentDetailsOfAnOperation(t *testing.T) {
+	r := newRun(t)
+	r.input = existing()
+	r.script.pre = func(activities.PreCheckInput) resource.Verdict {
+		return resource.Verdict{Action: resource.ActionProceed, Differences: []resource.Difference{{Path: "properties.size", Observed: "1", Desired: "2"}}}
+	}
+	r.script.put = func(activities.PutResourceInput) (activities.PutResourceResult, error) {
+		return activities.PutResourceResult{Verdict: resource.Proceed("accepted"), Sent: true, Token: "t"}, nil
+	}
+	var operating *string
+	r.script.poll = func(activities.PollOperationInput) (activities.PollOperationResult, error) {
+		if operating == nil {
+			operating = r.details(0)
+			r.handled()
+		}
+		return activities.PollOperationResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}}, nil
+	}
+	r.script.post = func(activities.PostCheckInput) activities.PostCheckResult {
+		return activities.PostCheckResult{Verdict: resource.Fail("X", resource.RetryFast, "not yet")}
+	}
+	r.script.owner = func(activities.CheckOwnerInput) activities.CheckOwnerResult {
+		if r.count("CheckOwner") > 1 {
+			return activities.CheckOwnerResult{Verdict: resource.Block(resource.ReasonReconciliationBlocked, "busy")}
+		}
+		return activities.CheckOwnerResult{Verdict: resource.Proceed("")}
+	}
+	r.apply(desired())
+	repeated := r.details(10 * time.Second)
+	r.start(11 * time.Second)
+	for _, text := range []string{"**Operating**", "| operation | PUT since 2026-01-02 03:00", "| properties.size | 1 | 2 |"} {
+		if !strings.Contains(*operating, text) {
+			t.Errorf("the page of an operation lacks %q:\n%s", text, *operating)
+		}
+	}
+	if !strings.Contains(*repeated, "busy (3 times)") || strings.Contains(*repeated, "| operation |") {
+		t.Errorf("the page after the operation, and with a repeated decision:\n%s", *repeated)
 	}
 }

@@ -31,7 +31,7 @@ func (r *run) exports() *[][]int {
 		due = append(due, in.Due)
 		result := activities.ExportValuesResult{Verdict: resource.Verdict{Action: resource.ActionSuccess, Message: "wrote"}}
 		for i, export := range in.Desired.Exports {
-			one := exporting.Exported{To: export.To, Version: "v1"}
+			one := exporting.Exported{To: export.To, Version: export.From.Path}
 			for _, known := range in.Known {
 				if known.To == export.To {
 					one = known
@@ -100,7 +100,7 @@ func TestExportLeavesTheVerdict(t *testing.T) {
 		t.Errorf("the condition is %+v", status.Condition)
 	}
 	last := status.Decisions[len(status.Decisions)-1]
-	if last.Step != "Export" || last.Message != "wrote" || len(status.Exports) != 2 || status.Exports[1].Version != "v1" {
+	if last.Step != "Export" || last.Message != "wrote" || len(status.Exports) != 2 || status.Exports[0].Version != "properties.a" || status.Exports[1].Version != "properties.b" {
 		t.Errorf("the last decision is %+v, the exports %+v", last, status.Exports)
 	}
 }

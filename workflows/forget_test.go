@@ -164,10 +164,50 @@ func TestForgetOfACascade(t *testing.T) {
 			r.script.dependents = needed
 			r.apply(desired())
 			r.at(time.Minute, workflows.DeleteUpdate, workflows.DeleteInput{Cascade: c.cascade})
+			status := r.statusAt(90 * time.Second)
 			r.at(2*time.Minute, workflows.ForgetUpdate, workflows.ForgetInput{})
 			r.start(0)
-			if ran := r.count("AbortDependents") == 1; ran != c.cascade {
-				t.Errorf("AbortDependents ran: %t, want %t", ran, c.cascade)
+			if ran := r.count("AbortDependents") == 1; ran != c.cascade || status.Cascade != c.cascade {
+				t.Errorf("AbortDependents ran: %t, the status says %t, want %t", ran, status.Cascade, c.cascade)
+			}
+		})
+	}
+}
+
+// TestEndOfACascade checks that the deletions that a cascade requested are taken back once, although
+// other messages arrive while its step runs.
+func TestEndOfACascade(t *testing.T) {
+	type message struct {
+		update string
+		input  any
+	}
+	abort, forget := message{workflows.AbortUpdate, workflows.AbortInput{}}, message{workflows.ForgetUpdate, workflows.ForgetInput{}}
+	again := message{workflows.DeleteUpdate, workflows.DeleteInput{}}
+	for name, c := range map[string]struct {
+		reason   string
+		cascade  bool
+		messages []message
+	}{
+		"deleted again and taken back": {"the second deletion has no dependents of its own", true, []message{abort, again, abort}},
+		"forgotten":                    {"the forget comes first", true, []message{abort, forget}},
+		"plain, deleted again":         {"no cascade requested anything", false, []message{abort, again, abort}},
+		"plain, taken back, forgotten": {"no cascade requested anything", false, []message{abort, forget}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t)
+			r.script.dependents = func(activities.CheckDependentsInput) resource.Verdict {
+				for _, m := range c.messages {
+					if got := r.duringActivity(m.update, m.input); got.rejected != nil {
+						t.Errorf("%s: %v", m.update, got.rejected)
+					}
+				}
+				return resource.Proceed("")
+			}
+			r.apply(desired())
+			r.at(time.Minute, workflows.DeleteUpdate, workflows.DeleteInput{Cascade: c.cascade})
+			r.start(2 * time.Minute)
+			if ran := r.count("AbortDependents"); ran != map[bool]int{true: 1}[c.cascade] {
+				t.Errorf("%s: AbortDependents ran %d times", c.reason, ran)
 			}
 		})
 	}

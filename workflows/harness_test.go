@@ -50,7 +50,9 @@ type script struct {
 	// falling is in results of CheckDependents, and overdueAfter their limit.
 	falling      []resource.ID
 	overdueAfter time.Duration
-	adopt        bool
+	// audits is set if CheckDependents finds an audit trail.
+	audits bool
+	adopt  bool
 	// verify is what PreCheck returns for an accepted PUT.
 	verify func(activities.PreCheckInput) bool
 	wakes  []activities.WakeDependentsInput
@@ -60,6 +62,7 @@ type script struct {
 	// later are the inputs of WakeLater, wakeLater its error.
 	later     []activities.WakeDependentsInput
 	wakeLater error
+	abort     func() (resource.Verdict, error)
 	delete    func(activities.DeleteResourceInput) activities.DeleteResourceResult
 	purge     func(activities.PurgeResourceInput) activities.PurgeResourceResult
 }
@@ -88,8 +91,9 @@ func newScript() *script {
 		export: func(in activities.ExportValuesInput) activities.ExportValuesResult {
 			return activities.ExportValuesResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}, Exports: in.Known}
 		},
-		turn: func(activities.TakeTurnInput) resource.Verdict { return resource.Proceed("") },
-		wake: func(activities.WakeDependentsInput) error { return nil },
+		turn:  func(activities.TakeTurnInput) resource.Verdict { return resource.Proceed("") },
+		wake:  func(activities.WakeDependentsInput) error { return nil },
+		abort: func() (resource.Verdict, error) { return resource.Proceed("took back 2"), nil },
 		delete: func(activities.DeleteResourceInput) activities.DeleteResourceResult {
 			return activities.DeleteResourceResult{Verdict: resource.Proceed("accepted"), Done: true}
 		},
@@ -225,7 +229,7 @@ func (r *run) register() {
 		},
 		"CheckDependents": func(_ context.Context, in activities.CheckDependentsInput) (activities.CheckDependentsResult, error) {
 			r.recordCall("CheckDependents")
-			return activities.CheckDependentsResult{Verdict: r.script.dependents(in), OverdueAfter: r.script.overdueAfter, Falling: r.script.falling}, nil
+			return activities.CheckDependentsResult{Verdict: r.script.dependents(in), OverdueAfter: r.script.overdueAfter, Falling: r.script.falling, Audits: r.script.audits}, nil
 		},
 		"TakeTurn": func(_ context.Context, in activities.TakeTurnInput) (activities.TakeTurnResult, error) {
 			r.recordCall("TakeTurn")
@@ -255,7 +259,8 @@ func (r *run) register() {
 		},
 		"AbortDependents": func(_ context.Context, in activities.AbortDependentsInput) (activities.AbortDependentsResult, error) {
 			r.recordCall("AbortDependents")
-			return activities.AbortDependentsResult{Verdict: resource.Proceed("took back 2")}, nil
+			verdict, err := r.script.abort()
+			return activities.AbortDependentsResult{Verdict: verdict}, err
 		},
 		"PurgeResource": func(_ context.Context, in activities.PurgeResourceInput) (activities.PurgeResourceResult, error) {
 			r.recordCall("PurgeResource")

@@ -40,6 +40,12 @@ func TestBaselineShownAndDropped(t *testing.T) {
 // TestChangeNotTakenReadTwice checks that a change that Azure accepted but does not show
 // is read again soon, and not written again.
 func TestChangeNotTakenReadTwice(t *testing.T) {
+	for name, interval := range map[string]time.Duration{"resyncs": time.Hour, "no resyncs": 0} {
+		t.Run(name, func(t *testing.T) { changeNotTaken(t, interval) })
+	}
+}
+
+func changeNotTaken(t *testing.T, interval time.Duration) {
 	r := newRun(t)
 	r.script.pre = func(activities.PreCheckInput) resource.Verdict {
 		if r.count("PutResource") > 0 {
@@ -50,7 +56,9 @@ func TestChangeNotTakenReadTwice(t *testing.T) {
 	r.script.post = func(activities.PostCheckInput) activities.PostCheckResult {
 		return activities.PostCheckResult{Verdict: resource.Verdict{Action: resource.ActionSuccess, Reason: resource.ReasonChangeNotTaken}}
 	}
-	r.apply(desired())
+	spec := desired()
+	spec.Interval = interval
+	r.apply(spec)
 	before, after := r.statusAt(59*time.Second), r.statusAt(61*time.Second)
 	r.start(4 * time.Minute)
 	if before.Pass != 1 || after.Pass != 2 || r.count("GetResource") > 4 || r.count("PutResource") != 1 {

@@ -210,4 +210,7 @@ func TestApplyUpdatesMemo(t *testing.T) {
 	if memo[workflows.MemoAPIVersion] != "2024-04-13" {
 		t.Errorf("memo %v, want the new api-version: lists without a worker read it", memo)
 	}
+	if logged := r.errors.String(); logged != "" {
+		t.Errorf("memo and search attributes were written, and logged:\n%s", logged)
+	}
 }

@@ -52,6 +52,26 @@ func TestPlanResource(t *testing.T) {
 	}
 }
 
+// TestDiagnoseOnce checks that a diagnosis shows the first failure, while the other dry runs try again.
+func TestDiagnoseOnce(t *testing.T) {
+	for name, attempts := range map[string]int{workflows.DiagnoseWorkflow: 1, workflows.PlanDeletionWorkflow: 2} {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t)
+			tried := 0
+			r.RegisterActivityWithOptions(func(context.Context, map[string]any) (map[string]any, error) {
+				if tried++; tried == 1 {
+					return nil, errors.New("no connection")
+				}
+				return nil, nil
+			}, activity.RegisterOptions{Name: name})
+			r.ExecuteWorkflow(name, struct{}{})
+			if tried != attempts {
+				t.Errorf("%d attempts, want %d", tried, attempts)
+			}
+		})
+	}
+}
+
 // TestMemoryQuery checks that a waiting workflow returns its baseline and flags.
 func TestMemoryQuery(t *testing.T) {
 	r := newRun(t)

@@ -205,12 +205,11 @@ func (r *reconciler) isUrgent(ctx workflow.Context) bool {
 // notification may need minutes.
 func (r *reconciler) awaitNewRun(ctx workflow.Context) error {
 	ready := func() bool { return r.isIdle(ctx) || r.isUrgent(ctx) }
-	if !ready() {
-		if _, err := workflow.AwaitWithTimeout(ctx, maxNotifyingBeforeNewRun, ready); err != nil {
-			return err
-		}
+	if ready() {
+		return nil
 	}
-	return workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) || r.isUrgent(ctx) })
+	_, err := workflow.AwaitWithTimeout(ctx, maxNotifyingBeforeNewRun, ready)
+	return err
 }
 
 // continueAsNew starts the next run. It resumes the remaining wait, because the next

@@ -225,7 +225,18 @@ func (r *reconciler) upsertMemo(ctx workflow.Context, next resource.Desired) {
 	if now == nil || now.APIVersion == next.APIVersion && now.Name == next.Name && now.Policy == next.Policy {
 		return
 	}
-	if err := workflow.UpsertMemo(ctx, Memo(next)); err != nil {
-		workflow.GetLogger(ctx).Error("upsert memo", "error", err)
+	writeMemo(ctx, Memo(next))
+}
+
+// writeMemo writes members of the memo.
+func writeMemo(ctx workflow.Context, members map[string]any) {
+	logFailure(ctx, "upsert memo", workflow.UpsertMemo(ctx, members))
+}
+
+// logFailure logs an error of a command that the SDK refused, nil for none. What it was to show to
+// users is missing then; the run goes on.
+func logFailure(ctx workflow.Context, message string, err error) {
+	if err != nil {
+		workflow.GetLogger(ctx).Error(message, "error", err)
 	}
 }

@@ -39,6 +39,9 @@ func TestSealedMessage(t *testing.T) {
 		}
 		return sealed.Digest
 	}
+	if none := digest(nil); none != digest(json.RawMessage("null")) {
+		t.Errorf("a message without an argument has the digest %s", none)
+	}
 	if sent := digest(apply); sent != digest(received) || sent == digest(other) {
 		t.Errorf("digests: sent %s, received %s, of another body %s", sent, digest(received), digest(other))
 	}

@@ -64,9 +64,11 @@ func TestPassKeepsBaseline(t *testing.T) {
 func TestPassReadsAfterUnknownPut(t *testing.T) {
 	r := newRun(t)
 	r.script.pre = create
+	r.script.get = func(activities.GetResourceInput) activities.GetResourceResult { return absent() }
 	var resets []bool
+	var kinds []activities.PutKind
 	r.script.put = func(in activities.PutResourceInput) (activities.PutResourceResult, error) {
-		resets = append(resets, in.MaySent)
+		resets, kinds = append(resets, in.MaySent), append(kinds, in.Kind)
 		if len(resets) == 1 {
 			return activities.PutResourceResult{Verdict: resource.Fail("GatewayTimeout", resource.RetrySlow, "504"), Unknown: true}, nil
 		}
@@ -77,6 +79,9 @@ func TestPassReadsAfterUnknownPut(t *testing.T) {
 	r.start(2 * time.Minute)
 	if len(resets) != 3 || resets[0] || !resets[1] || resets[2] {
 		t.Errorf("reset was %v, want it for the PUT after the one of unknown outcome", resets)
+	}
+	if kinds[0] != activities.PutCreation || kinds[1] != activities.PutCreationAgain {
+		t.Errorf("PUTs are %v, want a creation that was tried before", kinds)
 	}
 }
 

@@ -67,14 +67,10 @@ func (r *reconciler) summarizeState(ctx workflow.Context) {
 		return
 	}
 	r.state.Summary = &summary
-	if err := workflow.UpsertMemo(ctx, map[string]any{MemoSummary: summary}); err != nil {
-		workflow.GetLogger(ctx).Error("write the summary", "error", err)
-	}
+	writeMemo(ctx, map[string]any{MemoSummary: summary})
 }
 
 // upsertAttributes writes search attributes.
 func (r *reconciler) upsertAttributes(ctx workflow.Context, updates ...temporal.SearchAttributeUpdate) {
-	if err := workflow.UpsertTypedSearchAttributes(ctx, updates...); err != nil {
-		workflow.GetLogger(ctx).Error("upsert search attributes", "error", err)
-	}
+	logFailure(ctx, "upsert search attributes", workflow.UpsertTypedSearchAttributes(ctx, updates...))
 }

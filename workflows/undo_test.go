@@ -10,6 +10,7 @@ import (
 	"github.com/armature-io/armature/activities/contents"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
+	"go.temporal.io/sdk/temporal"
 )
 
 // needed makes every deletion of a run wait for a dependent.
@@ -268,23 +269,35 @@ func TestUndoDuringAStep(t *testing.T) {
 // TestUndoCascade checks that the end of a cascade takes back what it requested, and notifies
 // the resources that wait.
 func TestUndoCascade(t *testing.T) {
-	r := newRun(t)
-	r.script.dependents = needed
-	r.apply(desired())
-	r.at(time.Minute, workflows.DeleteUpdate, workflows.DeleteInput{Cascade: true, By: "ben@host"})
-	r.at(time.Minute+2*time.Second, workflows.AbortUpdate, workflows.AbortInput{By: "ada@host"})
-	after := r.statusAt(2 * time.Minute)
-	r.start(3 * time.Minute)
-	if r.count("AbortDependents") != 1 {
-		t.Errorf("AbortDependents ran %d times, want once: the dependents are deleted", r.count("AbortDependents"))
-	}
-	if !after.Condition.Ready || after.Cascade {
-		t.Errorf("after: %+v, want a Ready resource", after)
-	}
-	if !slices.ContainsFunc(r.script.wakes, func(in activities.WakeDependentsInput) bool {
-		return in.State == "no longer being deleted" && len(in.Needed) == 1
-	}) {
-		t.Errorf("wakes %+v, want one that names the end of the deletion", r.script.wakes)
+	for name, c := range map[string]struct {
+		reason string
+		err    error
+		want   string
+	}{
+		"taken back": {"the decisions say what was taken back", nil, "took back 2"},
+		"fails":      {"a user has to look at the dependents", temporal.NewNonRetryableApplicationError("no connection", "", nil), "cannot take back the deletions in c1, which may continue: no connection"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t)
+			r.script.dependents = needed
+			r.script.abort = func() (resource.Verdict, error) { return resource.Proceed("took back 2"), c.err }
+			r.apply(desired())
+			r.at(time.Minute, workflows.DeleteUpdate, workflows.DeleteInput{Cascade: true, By: "ben@host"})
+			r.at(time.Minute+2*time.Second, workflows.AbortUpdate, workflows.AbortInput{By: "ada@host"})
+			after := r.statusAt(2 * time.Minute)
+			r.start(3 * time.Minute)
+			if r.count("AbortDependents") != 1 || !slices.ContainsFunc(after.Decisions, func(d workflows.Decision) bool { return d.Step == "AbortDependents" && d.Message == c.want }) {
+				t.Errorf("%s: AbortDependents ran %d times, want once; decisions\n%s", c.reason, r.count("AbortDependents"), decisions(after))
+			}
+			if !after.Condition.Ready || after.Cascade {
+				t.Errorf("after: %+v, want a Ready resource", after)
+			}
+			if !slices.ContainsFunc(r.script.wakes, func(in activities.WakeDependentsInput) bool {
+				return in.State == "no longer being deleted" && len(in.Needed) == 1
+			}) {
+				t.Errorf("wakes %+v, want one that names the end of the deletion", r.script.wakes)
+			}
+		})
 	}
 }
 

@@ -263,6 +263,9 @@ func TestOldReadingShortensWait(t *testing.T) {
 	if status.Pass < 45 {
 		t.Errorf("%d tries in 9 minutes, want one every 11 s", status.Pass)
 	}
+	if first := waits(r)[0]; first > 2*time.Second {
+		t.Errorf("the first wait is %s: a wait that ends before the reading expires is not longer for it", first)
+	}
 	if status.Attempts > 6 {
 		t.Errorf("%d attempts are counted, want only those before the first shortened wait: a shortened wait must not lengthen the next one", status.Attempts)
 	}
