@@ -42,6 +42,18 @@ func TestNotificationsTravel(t *testing.T) {
 	}
 }
 
+// TestNewRunDuringNotification checks that a run that sleeps while a notification of dependents is
+// tried again starts no pass because it is to continue as new.
+func TestNewRunDuringNotification(t *testing.T) {
+	r := newRun(t)
+	r.slowWakes()
+	r.apply(desired())
+	state := r.startUntil(time.Minute)
+	if len(state.Notifications) != 1 || r.count("GetResource") != 1 {
+		t.Errorf("the next run has %d notifications after %d passes, want one after one", len(state.Notifications), r.count("GetResource"))
+	}
+}
+
 // TestNothingWaits checks which creations cost an activity to notify others.
 func TestNothingWaits(t *testing.T) {
 	cases := map[string]struct {

@@ -65,7 +65,7 @@ func (r *reconciler) wait(ctx workflow.Context) error {
 		r.receiveWakes(ctx)
 	}
 	// The timer decides, not a second reading of the clock.
-	r.timerFired = due && r.messages == handled && timer.IsReady()
+	r.timerFired = due && timer.IsReady()
 	return nil
 }
 

@@ -120,6 +120,20 @@ func TestWaitLongIntervalIsOneTimer(t *testing.T) {
 	}
 }
 
+// TestWaitBeyondTheLongestTimer checks that a try that is further away than the longest timer waits
+// for its time.
+func TestWaitBeyondTheLongestTimer(t *testing.T) {
+	const day = 24 * time.Hour
+	r := newRun(t)
+	blocked(r.script, resource.RetryVerySlow, 50*day)
+	r.apply(desired())
+	before, after := r.statusAt(49*day), r.statusAt(51*day)
+	r.start(52 * day)
+	if before.Pass != 1 || after.Pass != 2 {
+		t.Errorf("%d passes in 49 days and %d in 51, want the second one after 50", before.Pass, after.Pass)
+	}
+}
+
 func TestWaitZeroIntervalNeverResyncs(t *testing.T) {
 	r := newRun(t)
 	spec := desired()
@@ -134,7 +148,9 @@ func TestWaitZeroIntervalNeverResyncs(t *testing.T) {
 func TestWaitBlockedStatus(t *testing.T) {
 	r := newRun(t)
 	owner := mustID(group)
-	r.script.owner = func(activities.CheckOwnerInput) activities.CheckOwnerResult {
+	var waited []time.Duration
+	r.script.owner = func(in activities.CheckOwnerInput) activities.CheckOwnerResult {
+		waited = append(waited, in.WaitedFor)
 		verdict := resource.Block(resource.ReasonWaitingForOwner, "the owner does not exist")
 		verdict.WaitingFor = []resource.ID{owner}
 		return activities.CheckOwnerResult{Verdict: verdict}
@@ -148,6 +164,9 @@ func TestWaitBlockedStatus(t *testing.T) {
 	start := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 	if since := status.WaitingSince.Sub(start); since < 0 || since > time.Second {
 		t.Errorf("waits since %s after the start, want since the first pass", since)
+	}
+	if last := waited[len(waited)-1]; waited[0] != 0 || last < 5*time.Second || last > 11*time.Second {
+		t.Errorf("the checks were told that it waits since %v, want the time since the first pass", waited)
 	}
 	if last := status.Decisions[len(status.Decisions)-1]; last.Count < 3 {
 		t.Errorf("the decision has count %d, want one entry for equal decisions:\n%s", last.Count, decisions(status))
