@@ -86,7 +86,8 @@ dev-build:
 test: build attack test-product test-dev ## run all tests of both modules; needs only Go, make and git
 
 # With SAMPLE=-short, test-dev and race run a sample of long suites, because the race detector
-# makes code ten times as slow, and mutants runs a tenth. test-product runs the suites of PRODUCT whole.
+# makes code ten times as slow, and mutants runs a tenth, another one for each commit. test-product
+# runs the suites of PRODUCT whole.
 SAMPLE :=
 PRODUCT := ./...
 # TEST_FLAGS are further flags of the tests of both modules.
@@ -120,7 +121,7 @@ spec: ## apply each patch of dev/attack/spec in turn, and check that the test of
 
 .PHONY: mutants
 mutants: ## change each command and condition of workflows/, and check that replay, or a test, notices; MUTANTS=REGEXP selects
-	cd dev && $(GO) run ./mutants $(SAMPLE) --run '$(MUTANTS)'
+	cd dev && $(GO) run ./mutants $(SAMPLE) --seed '$(SEED)' --run '$(MUTANTS)'
 
 .PHONY: test-webui
 test-webui: chromium ## test the Web UI with Chromium; installs it if missing
@@ -191,7 +192,7 @@ bench: ## measure; BENCH=wake for one part, BENCH=scale for large numbers (up to
 
 # PARTS are the parts of `make check`, the longest first. test-dev has the tests of layers, and
 # test-product those of replay and the suites of which race runs a sample.
-PARTS := test-dev race test-postgres test-webui test-product attack lint workflowcheck test-azurite test-editor licenses vulnerabilities
+PARTS := test-dev race test-postgres test-webui test-product attack mutants lint workflowcheck test-azurite test-editor licenses vulnerabilities
 # CHECK are the settings of `make check`: lint runs vet, and tests need no DWARF. SAMPLED are
 # the folders with suites that race samples.
 CHECK := ATTACK_FLAGS=--own SAMPLE=-short DEV_ELSEWHERE='attack|editor|postgres|webui' RACE_ELSEWHERE='workflows' TEST_FLAGS='-vet=off -ldflags=-w'

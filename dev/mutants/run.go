@@ -30,14 +30,16 @@ var replayTest string
 // replayTests are the tests that replay histories.
 var replayTests = regexp.MustCompile(`^TestReplay|^TestMutantsOfReplay$|^TestAltered`)
 
-// testTimeout bounds the tests of one mutant: what loops or waits for ever is noticed.
-const testTimeout = 30 * time.Second
+// testTimeout bounds the tests of one mutant: what waits for ever is noticed. A machine that is
+// busy must not reach it: all tests of the package take ten seconds, and what loops ends by itself.
+const testTimeout = 5 * time.Minute
 
 // maxOutput bounds the output of a test in an error.
 const maxOutput = 2000
 
-// specific is how many tests, those that reach the fewest mutants, run before the others.
-const specific = 8
+// firstTests is how many tests run first with a mutant: those that reach the fewest mutants. If they
+// do not notice it, the next ones follow, four times as many each time.
+const firstTests = 8
 
 // program is the test binary of the package with all mutants, of which MUTANT activates one.
 type program struct {
@@ -191,11 +193,9 @@ var failedTest = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
 // panic, or a run without an end, has the name of the first test that ran.
 func (p *program) noticed(ctx context.Context, mutant int) (string, error) {
 	tests := p.reaching[mutant]
-	few := min(specific, len(tests))
-	for _, part := range [][]string{tests[:few], tests[few:]} {
-		if len(part) == 0 {
-			continue
-		}
+	for count := firstTests; len(tests) > 0; count *= 4 {
+		part := tests[:min(count, len(tests))]
+		tests = tests[len(part):]
 		output, err := p.runAgain(ctx, part, fmt.Sprintf("MUTANT=%d", mutant))
 		if ctx.Err() != nil {
 			return "", ctx.Err()
