@@ -80,7 +80,7 @@ func TestCurrentDetailsOfAnOperation(t *testing.T) {
 		return resource.Verdict{Action: resource.ActionProceed, Differences: []resource.Difference{{Path: "properties.size", Observed: "1", Desired: "2"}}}
 	}
 	r.script.put = func(activities.PutResourceInput) (activities.PutResourceResult, error) {
-		return activities.PutResourceResult{Verdict: resource.Proceed("accepted"), Sent: true, Token: "t"}, nil
+		return activities.PutResourceResult{Verdict: resource.Proceed("accepted"), Sent: true, Token: "t", RetryAfter: 10 * time.Second}, nil
 	}
 	var operating *string
 	r.script.poll = func(activities.PollOperationInput) (activities.PollOperationResult, error) {

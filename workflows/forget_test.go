@@ -197,10 +197,12 @@ func TestEndOfACascade(t *testing.T) {
 			r := newRun(t)
 			r.script.dependents = func(activities.CheckDependentsInput) resource.Verdict {
 				for _, m := range c.messages {
-					if got := r.duringActivity(m.update, m.input); got.rejected != nil {
+					if got := r.duringActivity(m.update, m.input); !got.complete {
 						t.Errorf("%s: %v", m.update, got.rejected)
+						break
 					}
 				}
+				c.messages = nil
 				return resource.Proceed("")
 			}
 			r.apply(desired())

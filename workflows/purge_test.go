@@ -55,8 +55,8 @@ func TestPurge(t *testing.T) {
 			r.start(0)
 			r.wantCalls(c.want...)
 			var status workflows.Status
-			if err := r.GetWorkflowResult(&status); err != nil || !status.Deleted || status.Condition.Message != c.message {
-				t.Errorf("%s: %q, %v; want %q", c.reason, status.Condition.Message, err, c.message)
+			if err := r.GetWorkflowResult(&status); err != nil || !status.Deleted || status.Condition.Message != c.message || (status.Deletion != nil) != c.stated {
+				t.Errorf("%s: %q, deletion %+v, %v; want %q", c.reason, status.Condition.Message, status.Deletion, err, c.message)
 			}
 			for i, in := range inputs {
 				if in.Since.IsZero() || in.Sent != (i > 0) {

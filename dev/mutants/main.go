@@ -188,7 +188,8 @@ func (r *report) check(ctx context.Context, p *program, chosen []int) error {
 	return group.Wait()
 }
 
-// add counts a mutant, and prints it if it survives without a reason, or has one and does not.
+// add counts a mutant, and prints it if it survives without a reason, or with a wrong one, or has
+// one and does not.
 func (r *report) add(n int, found result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -201,6 +202,9 @@ func (r *report) add(n int, found result) {
 	case survives && reason == "":
 		r.code = 1
 		fmt.Fprintf(r.out, "SURVIVED  %s (%s)\n", m.Name(), found)
+	case survives && !r.trusts && strings.HasSuffix(reason, noticedByTests) != (found.test != ""):
+		r.code = 1
+		fmt.Fprintf(r.out, "WRONG     %s (%s): its reason in %s says otherwise\n", m.Name(), found, survivorsFile)
 	case !survives && reason != "":
 		r.code = 1
 		fmt.Fprintf(r.out, "NOTICED   %s (%s): take its reason out of %s\n", m.Name(), found, survivorsFile)

@@ -282,6 +282,9 @@ func TestReport(t *testing.T) {
 		"nothing notices":                  {negated, unnoticed, "", nil, 1},
 		"nothing notices, with a reason":   {negated, unnoticed, "", map[string]string{negated.Name(): "why"}, 0},
 		"a reason, although it is noticed": {dropped, noticed, "", map[string]string{dropped.Name(): "why"}, 1},
+		"a reason that names the tests":    {dropped, unnoticed, "TestF", map[string]string{dropped.Name(): "why: " + noticedByTests}, 0},
+		"it does not, although they do":    {dropped, unnoticed, "TestF", map[string]string{dropped.Name(): "why"}, 1},
+		"it does, although they do not":    {dropped, unnoticed, "", map[string]string{dropped.Name(): "why: " + noticedByTests}, 1},
 		"a reason without a mutant":        {dropped, noticed, "", map[string]string{"drop f: h()": "why"}, 1},
 	} {
 		r := newReport(io.Discard, []Mutant{c.mutant}, c.reasons)

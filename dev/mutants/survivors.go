@@ -9,6 +9,9 @@ import (
 // survivorsFile is the path of the file of the survivors, beside this one.
 const survivorsFile = "dev/mutants/survivors.txt"
 
+// noticedByTests ends the reason of a command that replay alone does not notice.
+const noticedByTests = "the tests of the package notice it."
+
 //go:embed survivors.txt
 var survivorsText string
 
