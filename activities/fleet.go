@@ -158,6 +158,4 @@ type Position struct {
 type Turns interface {
 	// Take requests the turn, or the position in the queue; it may be repeated.
 	Take(ctx context.Context, turn Turn) (Position, error)
-	// End returns the turn, or the position in the queue; it may be repeated.
-	End(ctx context.Context, turn Turn) error
 }

@@ -43,7 +43,6 @@ type fakeFleet struct {
 	// awaited is the result of Awaited.
 	awaited  bool
 	position Position
-	ended    []Turn
 	// silent makes the queue of turns not answer.
 	silent bool
 	// freeze applies to resources with the label stack=prod while frozen is set.
@@ -155,11 +154,6 @@ func (w *world) Take(ctx context.Context, _ Turn) (Position, error) {
 		return Position{}, ctx.Err()
 	}
 	return w.fleet.position, w.fleet.err
-}
-
-func (w *world) End(_ context.Context, turn Turn) error {
-	w.fleet.ended = append(w.fleet.ended, turn)
-	return w.fleet.err
 }
 
 // manages adds a workflow that manages the resource.

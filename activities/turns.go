@@ -11,7 +11,7 @@ import (
 	"github.com/armature-io/armature/secrets"
 )
 
-// errorTurn is the type of an error of Temporal while a turn is taken or returned;
+// errorTurn is the type of an error of Temporal while a turn is taken or checked;
 // it is in histories.
 const errorTurn = "TurnFailed"
 
@@ -24,14 +24,6 @@ type TakeTurnInput struct {
 type TakeTurnResult struct {
 	Verdict resource.Verdict `json:"verdict"`
 }
-
-// EndTurnInput is the turn to return.
-type EndTurnInput struct {
-	Turn Turn `json:"turn"`
-}
-
-// EndTurnResult is empty: returning a turn is retried until it succeeds.
-type EndTurnResult struct{}
 
 // CheckTurnInput is the turn to check.
 type CheckTurnInput struct {
@@ -53,8 +45,15 @@ const (
 
 // TakeTurn requests the turn to change a child of a parent that accepts one change
 // at a time. It blocks while a sibling has the turn; the queue wakes the resource
-// when it gets it.
+// when it gets it. Within a workflow task it waits as long as a look may.
 func (a *Activities) TakeTurn(ctx context.Context, in TakeTurnInput) (TakeTurnResult, error) {
+	if isLook(ctx) {
+		end := a.looks.begin(in.Turn.ID)
+		if end == nil {
+			return TakeTurnResult{}, deferred("too many reads run within workflow tasks")
+		}
+		defer end()
+	}
 	defer startHeartbeat[struct{}](ctx).stop()
 	asking, cancel := context.WithTimeout(ctx, a.options.TurnTimeout)
 	defer cancel()
@@ -75,15 +74,6 @@ func (a *Activities) TakeTurn(ctx context.Context, in TakeTurnInput) (TakeTurnRe
 	}
 	verdict.WaitingFor, verdict.RetryAfter = []resource.ID{position.Holder}, queueInterval
 	return TakeTurnResult{Verdict: a.report("TakeTurn", verdict)}, nil
-}
-
-// EndTurn returns a turn. It is retried until Temporal accepts it.
-func (a *Activities) EndTurn(ctx context.Context, in EndTurnInput) (EndTurnResult, error) {
-	defer startHeartbeat[struct{}](ctx).stop()
-	if err := a.Turns.End(ctx, in.Turn); err != nil {
-		return EndTurnResult{}, turnError("end", in.Turn, err)
-	}
-	return EndTurnResult{}, nil
 }
 
 // unansweredTurn is the verdict of a request for a turn that the queue did not respond. The

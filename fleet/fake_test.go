@@ -80,7 +80,6 @@ type server struct {
 type signal struct {
 	workflowID, name string
 	wake             workflows.WakeInput
-	turn             activities.Turn
 }
 
 // update is a received update; start is the workflow that the request starts, if any.
@@ -312,11 +311,7 @@ func (s *server) SignalWorkflowExecution(_ context.Context, in *workflowservice.
 		return nil, serviceerror.NewNotFound("workflow execution already completed")
 	}
 	got := signal{workflowID: id, name: in.GetSignalName()}
-	into := any(&got.wake)
-	if got.name == workflows.EndTurnSignal {
-		into = &got.turn
-	}
-	if err := payload.DataConverter().FromPayloads(in.GetInput(), into); err != nil {
+	if err := payload.DataConverter().FromPayloads(in.GetInput(), &got.wake); err != nil {
 		return nil, err
 	}
 	s.signals = append(s.signals, got)

@@ -74,14 +74,5 @@ func (f *Fleet) takeAll(ctx context.Context, parent resource.ID, turns []activit
 	return positions, err //nolint:wrapcheck // Take adds the parent
 }
 
-// End gives up the turn. Without a running queue there is no turn to give up.
-func (f *Fleet) End(ctx context.Context, turn activities.Turn) error {
-	err := f.temporal.SignalWorkflow(ctx, workflows.SiblingsWorkflowID(turn.Parent), "", workflows.EndTurnSignal, turn)
-	if err != nil && !isNotFound(err) {
-		return fmt.Errorf("end turn in %s: %w", turn.Parent, err)
-	}
-	return nil
-}
-
 // maxSummaryBytes bounds a name in a static summary; the server accepts 400 bytes.
 const maxSummaryBytes = 200

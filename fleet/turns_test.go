@@ -72,27 +72,6 @@ func TestSleeping(t *testing.T) {
 	}
 }
 
-func TestEndTurn(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	f := s.dial()
-	if err := f.End(t.Context(), turn(t)); err != nil {
-		t.Errorf("ending a turn without a queue failed: %v", err)
-	}
-	id := workflows.SiblingsWorkflowID(parse(t, clusterText))
-	s.running[id] = &workflowpb.WorkflowExecutionInfo{Status: 1}
-	if err := f.End(t.Context(), turn(t)); err != nil {
-		t.Fatal(err)
-	}
-	if len(s.signals) != 1 || s.signals[0].name != workflows.EndTurnSignal || s.signals[0].turn.RunID != "r1" {
-		t.Errorf("signals %+v, want the end of the turn", s.signals)
-	}
-	s.broken[id] = serviceerror.NewInvalidArgument("shard unavailable")
-	if err := f.End(t.Context(), turn(t)); err == nil || !strings.Contains(err.Error(), "end turn in "+clusterText) {
-		t.Errorf("got %v, want the error, so that the turn is ended later", err)
-	}
-}
-
 // TestTakesAreJoined checks that the requests of a worker for turns of one parent, which come at
 // once, are few updates: Temporal refuses more than ten at a time. Another parent has its own.
 func TestTakesAreJoined(t *testing.T) {

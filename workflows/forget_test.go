@@ -101,7 +101,7 @@ func TestForgetDuringAStep(t *testing.T) {
 			}
 		}},
 		"turn": {reason: "the turn was granted, and is given up", last: "EndTurn", script: func(r *run, forget func()) {
-			r.script.pre, r.script.serialised = create, desired().Owner
+			r.script.pre, r.script.serialised, r.script.look = create, desired().Owner, errDeferred
 			r.script.turn = func(activities.TakeTurnInput) resource.Verdict {
 				forget()
 				return resource.Proceed("")

@@ -34,7 +34,7 @@ type script struct {
 	calls    []string
 	owner    func(activities.CheckOwnerInput) activities.CheckOwnerResult
 	get      func(activities.GetResourceInput) activities.GetResourceResult
-	look     error // the outcome of every read within a workflow task
+	look     error // the outcome of every read and request of a turn within a workflow task
 	pre      func(activities.PreCheckInput) resource.Verdict
 	put      func(activities.PutResourceInput) (activities.PutResourceResult, error)
 	poll     func(activities.PollOperationInput) (activities.PollOperationResult, error)
@@ -56,7 +56,8 @@ type script struct {
 	// verify is what PreCheck returns for an accepted PUT.
 	verify func(activities.PreCheckInput) bool
 	wakes  []activities.WakeDependentsInput
-	// wake is the result of WakeDependents, turns are the inputs of TakeTurn and EndTurn.
+	// wake is the result of WakeDependents, turns are those of TakeTurn and of the signals that end
+	// one.
 	wake  func(activities.WakeDependentsInput) error
 	turns []activities.Turn
 	// later are the inputs of WakeLater, wakeLater its error.
@@ -66,6 +67,9 @@ type script struct {
 	delete    func(activities.DeleteResourceInput) activities.DeleteResourceResult
 	purge     func(activities.PurgeResourceInput) activities.PurgeResourceResult
 }
+
+// errDeferred makes a step an ordinary activity, which messages reach while it runs.
+var errDeferred = temporal.NewNonRetryableApplicationError("no slot", activities.LookDeferred, nil)
 
 func newScript() *script {
 	return &script{
@@ -144,8 +148,23 @@ func newRun(t *testing.T) *run {
 	}
 	workflows.Register(r)
 	r.register()
+	r.recordEnds()
 	r.SetOnTimerScheduledListener(func(_ string, d time.Duration) { r.timers = append(r.timers, d) })
 	return r
+}
+
+// recordEnds records the signals that end a turn among the calls.
+func (r *run) recordEnds() {
+	r.OnSignalExternalWorkflow(mock.Anything, mock.Anything, "", workflows.EndTurnSignal, mock.Anything).Maybe().Return(
+		func(_, workflowID, _, _ string, arg any) error {
+			turn, isTurn := arg.(activities.Turn)
+			if !isTurn || workflowID != workflows.SiblingsWorkflowID(turn.Parent) {
+				r.t.Errorf("signal %+v to %s", arg, workflowID)
+			}
+			r.recordCall(endTurn)
+			r.script.turns = append(r.script.turns, turn)
+			return nil
+		})
 }
 
 // counters is a metrics handler that counts by name and reason.
@@ -231,7 +250,10 @@ func (r *run) register() {
 			r.recordCall("CheckDependents")
 			return activities.CheckDependentsResult{Verdict: r.script.dependents(in), OverdueAfter: r.script.overdueAfter, Falling: r.script.falling, Audits: r.script.audits}, nil
 		},
-		"TakeTurn": func(_ context.Context, in activities.TakeTurnInput) (activities.TakeTurnResult, error) {
+		"TakeTurn": func(ctx context.Context, in activities.TakeTurnInput) (activities.TakeTurnResult, error) {
+			if r.script.look != nil && activity.GetInfo(ctx).IsLocalActivity {
+				return activities.TakeTurnResult{}, r.script.look
+			}
 			r.recordCall("TakeTurn")
 			r.script.turns = append(r.script.turns, in.Turn)
 			return activities.TakeTurnResult{Verdict: r.script.turn(in)}, nil
@@ -239,11 +261,6 @@ func (r *run) register() {
 		"RegisterProvider": func(_ context.Context, in activities.RegisterProviderInput) (activities.RegisterProviderResult, error) {
 			r.recordCall("RegisterProvider")
 			return activities.RegisterProviderResult{Verdict: r.script.provider(in)}, nil
-		},
-		"EndTurn": func(_ context.Context, in activities.EndTurnInput) (activities.EndTurnResult, error) {
-			r.recordCall("EndTurn")
-			r.script.turns = append(r.script.turns, in.Turn)
-			return activities.EndTurnResult{}, nil
 		},
 		"WakeDependents": func(_ context.Context, in activities.WakeDependentsInput) (activities.WakeDependentsResult, error) {
 			r.mu.Lock()
@@ -274,6 +291,9 @@ func (r *run) register() {
 		r.RegisterActivityWithOptions(function, activity.RegisterOptions{Name: name})
 	}
 }
+
+// endTurn stands for the signal to the queue among the calls of a run.
+const endTurn = "EndTurn"
 
 func (r *run) recordCall(name string) {
 	r.script.mu.Lock()

@@ -16,6 +16,15 @@ func executeRead[In, Out any](ctx workflow.Context, r *reconciler, activity func
 	return out, err
 }
 
+// look runs an activity within the workflow task, or, if that fails, as executeRead does.
+func look[In, Out any](ctx workflow.Context, r *reconciler, summary string, activity func(context.Context, In) (Out, error), in In) (Out, error) {
+	out, err := executeLocal(lookOptions(ctx, summary), activity, in)
+	if err != nil && ctx.Err() == nil {
+		return executeRead(requestOptions(ctx, summary), r, activity, in)
+	}
+	return out, err
+}
+
 // interruptRead cancels the step that is running, if it only reads. The handlers call it
 // for messages after which its result is of no use.
 func (r *reconciler) interruptRead() {

@@ -89,7 +89,7 @@ func TestMessagesInterruptReads(t *testing.T) {
 			}
 		},
 		"TakeTurn": func(r *run, hangs func()) {
-			r.script.serialised = desired().Owner
+			r.script.serialised, r.script.look = desired().Owner, errDeferred
 			r.script.get = func(activities.GetResourceInput) activities.GetResourceResult { return r.untilDeleted() }
 			r.script.pre = func(activities.PreCheckInput) resource.Verdict {
 				if r.count("TakeTurn") == 0 {

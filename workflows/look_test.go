@@ -12,7 +12,6 @@ import (
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 	"go.temporal.io/sdk/activity"
-	"go.temporal.io/sdk/temporal"
 
 	"github.com/stretchr/testify/mock"
 )
@@ -82,7 +81,7 @@ func TestRequestedReadIsActivity(t *testing.T) {
 // the same pass.
 func TestLookIsDeferred(t *testing.T) {
 	r := newRun(t)
-	r.script.look = temporal.NewNonRetryableApplicationError("no token", activities.LookDeferred, nil)
+	r.script.look = errDeferred
 	status := r.statusAt(9 * time.Hour)
 	r.apply(desired())
 	r.start(10 * time.Hour)

@@ -41,8 +41,10 @@ type passSpec struct {
 
 // passWrite is what a pass writes, and what became of it.
 type passWrite struct {
-	// turn is the parent whose turn the write needs.
+	// turn is the parent whose turn the write needs; granted is set once the pass waited for it
+	// and has it.
 	turn    resource.ID
+	granted bool
 	put     activities.PutResourceResult
 	deleted activities.DeleteResourceResult
 	// polled is the end of the operation of the write. Its reading is used once.
@@ -83,6 +85,9 @@ func (r *reconciler) mandate(p *pass) activities.Mandate {
 	}
 }
 
+// stepPut is the name of the step that writes.
+const stepPut = "PutResource"
+
 // step is one of the five: it returns its verdict, and a verdict that stops ends the
 // pass.
 type step struct {
@@ -97,7 +102,7 @@ func (r *reconciler) fiveSteps() []step {
 		{"CheckOwner", r.checkOwner},
 		{"GetResource", r.getResource},
 		{"PreCheck", r.preCheck},
-		{"PutResource", r.putResource},
+		{stepPut, r.putResource},
 		{"PostCheck", r.postCheck},
 	}
 }
@@ -193,10 +198,7 @@ func (r *reconciler) getResource(ctx workflow.Context, p *pass) resource.Verdict
 		return r.read(ctx, p, in)
 	}
 	var a *activities.Activities
-	got, err := executeLocal(lookOptions(ctx, readSummary(p)), a.GetResource, r.readInput(ctx, p, in))
-	if err != nil && ctx.Err() == nil {
-		return r.read(ctx, p, in)
-	}
+	got, err := look(ctx, r, readSummary(p), a.GetResource, r.readInput(ctx, p, in))
 	return r.readVerdict(p, got, err)
 }
 

@@ -34,6 +34,9 @@ type reconciler struct {
 	// set once it was called in the pass.
 	cancelRead  func()
 	interrupted bool
+	// queued is the last pass if it waits for its turn, granted is set once the queue granted it.
+	queued  *pass
+	granted bool
 	// cause is the last message that requested a pass, "" once the pass began.
 	cause string
 	// writing is set while an activity writes the spec.
@@ -133,7 +136,8 @@ func (r *reconciler) passDue(ctx workflow.Context) bool {
 	return r.state.Requests.Pass || r.timerFired || !r.state.Retry.NextTry.IsZero() && !workflow.Now(ctx).Before(r.state.Retry.NextTry)
 }
 
-// runPass runs a deletion pass, or a pass of five steps and exports.
+// runPass runs a deletion pass, or a pass of five steps and exports, or the rest of one whose turn
+// came. A deletion checks again what it would delete.
 func (r *reconciler) runPass(ctx workflow.Context) {
 	ctx = workflow.WithPriority(ctx, r.state.priority())
 	requested, number := r.state.Requests.Pass, r.state.Pass+1
@@ -141,9 +145,13 @@ func (r *reconciler) runPass(ctx workflow.Context) {
 	r.inPass, r.passSince, r.interrupted = true, workflow.Now(ctx), false
 	ctx, trace := r.beginTrace(ctx, requested)
 	r.state.dropOldChanges(workflow.Now(ctx))
-	if r.inDeletion = r.state.Deletion != nil; r.inDeletion {
+	queued := r.takeQueued()
+	switch r.inDeletion = r.state.Deletion != nil; {
+	case r.inDeletion:
 		r.deletePass(ctx)
-	} else {
+	case queued != nil:
+		r.continueQueued(ctx, queued)
+	default:
 		r.state.restartBackoff()
 		r.runSteps(ctx, r.newPass(), r.steps(r))
 	}

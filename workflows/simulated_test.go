@@ -64,6 +64,7 @@ func newSimulated(t *testing.T, spec resource.Desired, change ...func(*armsim.Op
 		Budgets: temporal, Memory: temporal, Secrets: secrets.New(secrets.Options{EnvPrefix: "ARMATURE_SECRET_", Vault: connection}),
 		Masker: secrets.NewMasker([]byte("0123456789abcdef")), Log: slog.New(slog.DiscardHandler),
 	}, activities.Options{Now: s.Now, HashKey: []byte("hash key"), Rotation: true, MaxSlotWait: -1}))
+	s.recordEnds()
 	must(t, s.sim.Put(group, map[string]any{"location": "westus2"}))
 	return s
 }
@@ -136,7 +137,6 @@ func (alone) Awaited(context.Context, resource.ID) (bool, error) { return true, 
 func (alone) Take(context.Context, activities.Turn) (activities.Position, error) {
 	return activities.Position{Granted: true}, nil
 }
-func (alone) End(context.Context, activities.Turn) error           { return nil }
 func (alone) KnownFreeze(map[string]string) (writing.Freeze, bool) { return writing.Freeze{}, false }
 
 func (alone) Frozen(context.Context, map[string]string) (writing.Freeze, bool, error) {

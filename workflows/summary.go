@@ -54,7 +54,8 @@ func (s Summary) Equal(other Summary) bool {
 	return same && s == other
 }
 
-// summarizeState writes the summary if it changed.
+// summarizeState writes the summary if it changed. Search attributes suffice for a new resource
+// that waits for its turn, usually for seconds.
 func (r *reconciler) summarizeState(ctx workflow.Context) {
 	if r.state.Desired == nil {
 		return
@@ -63,7 +64,10 @@ func (r *reconciler) summarizeState(ctx workflow.Context) {
 		r.upsertAttributes(ctx, armName.ValueSet(nameKeyword(r.state.Desired.ID)))
 	}
 	summary := r.state.summary()
-	if r.state.Summary != nil && r.state.Summary.Equal(summary) {
+	switch known := r.state.Summary; {
+	case known == nil && summary.Condition.Reason == resource.ReasonWaitingForSibling:
+		return
+	case known != nil && known.Equal(summary):
 		return
 	}
 	r.state.Summary = &summary

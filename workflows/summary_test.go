@@ -41,6 +41,41 @@ func TestSummaryOfReady(t *testing.T) {
 	}
 }
 
+// A new resource that waits for its turn writes no summary. Later ones do: an old summary would
+// be believed.
+func TestSummaryOfQueued(t *testing.T) {
+	for name, c := range map[string]struct {
+		input workflows.ReconcileResourceInput
+		want  []resource.Reason
+	}{
+		"new":   {want: []resource.Reason{resource.ReasonSucceeded}},
+		"known": {input: existing(), want: []resource.Reason{resource.ReasonWaitingForSibling, resource.ReasonSucceeded}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t)
+			r.input = c.input
+			if r.input.State != nil {
+				r.input.State.Summary = &workflows.Summary{}
+			}
+			r.script.inTurn()
+			r.script.pre, r.script.turn = create, waitTurn(1)
+			written := r.summaries()
+			r.apply(desired())
+			r.RegisterDelayedCallback(func() {
+				r.SignalWorkflow(workflows.WakeSignal, workflows.WakeInput{ID: desired().ID, State: "next", At: startTime})
+			}, 10*time.Second)
+			r.start(time.Minute)
+			var got []resource.Reason
+			for _, summary := range *written {
+				got = append(got, summary.Condition.Reason)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("summaries (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // The summary of a resource that waits has its message and the longest time to its next try.
 // It is written while that changes: a steady pass must not cost an event, however old the
 // readings behind its message are.

@@ -25,14 +25,13 @@ func SiblingsWorkflowID(parent resource.ID) string { return "siblings:" + parent
 
 // Times of a turn.
 const (
-	// claimTimeout is how long a granted turn is kept for a holder that has not used it.
-	claimTimeout = 30 * time.Second
 	// idleHolderCheck is how often a holder is checked while no turn is requested: the run ends
 	// without it.
 	idleHolderCheck = 90 * time.Minute
-	// firstHolderCheck is when the holder is first checked while others wait; the time
-	// doubles up to claimTimeout.
-	firstHolderCheck = 2 * time.Second
+	// holderCheck is how often a holder is checked while others wait, firstHolderCheck when it is
+	// checked first.
+	firstHolderCheck = 15 * time.Second
+	holderCheck      = 30 * time.Second
 	// emptyTimeout is how long the queue stays empty before the run ends.
 	emptyTimeout = 10 * time.Second
 )
@@ -47,16 +46,15 @@ type SerializeSiblingsInput struct {
 // HeldTurn is the turn that is granted.
 type HeldTurn struct {
 	Turn activities.Turn `json:"turn"`
-	// Claimed is set once the holder took the turn.
-	Claimed bool `json:"claimed"`
-	// Checks counts how often the holder was checked.
+	// Checks counts how often the holder was checked while others waited.
 	Checks int `json:"checks,omitempty"`
+	// notified is set once the holder knows of its turn.
+	notified bool
 }
 
 // turnQueue is one run of SerializeSiblings.
 type turnQueue struct {
-	state    SerializeSiblingsInput
-	messages int64
+	state SerializeSiblingsInput
 }
 
 // SerializeSiblings grants the turns of one parent in the order of the requests. A run
@@ -67,7 +65,7 @@ func SerializeSiblings(ctx workflow.Context, input SerializeSiblingsInput) error
 		return err
 	}
 	workflow.Go(ctx, q.receive)
-	if holder := q.state.Holder; holder != nil && !holder.Claimed {
+	if holder := input.Holder; holder != nil {
 		// The run before may have ended before it sent its signal.
 		q.notify(ctx, holder)
 	}
@@ -109,35 +107,34 @@ func (q *turnQueue) end(ctx workflow.Context, continues bool) (bool, error) {
 	return !q.inUse(), nil
 }
 
-// watchHolder waits for a message. Meanwhile it checks the holder, often while others
-// wait: a holder loses its turn if it does not claim it, or if its run ended without
-// giving it up.
+// watchHolder waits, and then checks a holder that has had the turn for all that time, often
+// while others wait: it loses its turn if its run ended without giving it up, or does not use
+// it. Many short turns share one timer.
 func (q *turnQueue) watchHolder(ctx workflow.Context) error {
-	holder := q.state.Holder
+	holder, contested := q.state.Holder, q.contested()
 	timeout := idleHolderCheck
 	switch {
-	case !holder.Claimed:
-		timeout = claimTimeout
-	case len(q.state.Queue) > 0:
-		timeout = min(firstHolderCheck<<min(holder.Checks, 8), claimTimeout)
+	case contested && holder.Checks == 0:
+		timeout = firstHolderCheck
+	case contested:
+		timeout = holderCheck
 	}
-	handled := q.messages
+	known := holder.notified
 	summary := fmt.Sprintf("%s has the turn, %d waiting", holder.Turn.ID.Short(), len(q.state.Queue))
-	ended := func() bool { return q.messages != handled || shouldContinueAsNew(ctx) }
-	if err := awaitOrTimer(ctx, timeout, summarize(summary), ended); err != nil || ended() {
+	ended := func() bool { return q.state.Holder == nil || q.contested() != contested || shouldContinueAsNew(ctx) }
+	if err := awaitOrTimer(ctx, timeout, summarize(summary), ended); err != nil || ended() || q.state.Holder != holder {
 		return err
 	}
-	if len(q.state.Queue) > 0 {
+	if contested {
 		holder.Checks++
 	}
-	if holder.Claimed && holderRuns(ctx, holder) {
-		return nil
-	}
-	if q.state.Holder == holder {
+	if known && !holderRuns(ctx, holder) && q.state.Holder == holder {
 		q.grantNext(ctx)
 	}
 	return nil
 }
+
+func (q *turnQueue) contested() bool { return len(q.state.Queue) > 0 }
 
 // holderRuns reports whether the run of the holder still runs.
 func holderRuns(ctx workflow.Context, holder *HeldTurn) bool {
@@ -158,12 +155,11 @@ func (q *turnQueue) takeAll(_ workflow.Context, turns []activities.Turn) ([]acti
 // take handles a request without waiting: it grants the turn, or returns the holder and
 // the position in the queue.
 func (q *turnQueue) take(turn activities.Turn) activities.Position {
-	q.messages++
 	if q.state.Holder == nil {
 		q.state.Holder = &HeldTurn{Turn: turn}
 	}
 	if q.state.Holder.Turn.WorkflowID == turn.WorkflowID {
-		q.state.Holder.Turn, q.state.Holder.Claimed = turn, true
+		q.state.Holder.Turn, q.state.Holder.notified = turn, true
 		return activities.Position{Granted: true}
 	}
 	position := q.position(turn)
@@ -218,7 +214,6 @@ func runOtherCoroutines(ctx workflow.Context) error {
 // release ends a turn, or removes it from the queue. A turn that its run no longer has
 // is ignored.
 func (q *turnQueue) release(ctx workflow.Context, turn activities.Turn) {
-	q.messages++
 	if position := q.position(turn); position >= 0 {
 		q.state.Queue = slices.Delete(q.state.Queue, position, position+1)
 	}
@@ -244,8 +239,9 @@ func (q *turnQueue) notify(ctx workflow.Context, holder *HeldTurn) {
 		ID: holder.Turn.ID, State: "next: it has the turn in " + holder.Turn.Parent.Short(), At: workflow.Now(ctx),
 	})
 	workflow.Go(ctx, func(ctx workflow.Context) {
-		if err := signaled.Get(ctx, nil); err != nil && q.state.Holder == holder {
-			q.messages++
+		err := signaled.Get(ctx, nil)
+		holder.notified = err == nil
+		if err != nil && q.state.Holder == holder {
 			q.grantNext(ctx)
 		}
 	})

@@ -30,8 +30,8 @@ type family struct {
 	t *testing.T
 	// granted are the members that received the turn, with the second of the signal.
 	granted []string
-	// ended are the members with a run that has ended.
-	ended map[string]bool
+	// ended are the members with a run that has ended, asleep those that do not use their turn.
+	ended, asleep map[string]bool
 	// checkedAt are the times of the checks of a holder, checkedRun is the last run that
 	// was checked.
 	mu         sync.Mutex // a check that a cancellation meets runs on beside the end
@@ -45,7 +45,7 @@ func newFamily(t *testing.T) *family {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
-	f := &family{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment(), t: t, ended: map[string]bool{}, positions: map[string]*updateResult{}}
+	f := &family{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment(), t: t, ended: map[string]bool{}, asleep: map[string]bool{}, positions: map[string]*updateResult{}}
 	f.SetStartTime(startTime)
 	workflows.Register(f)
 	f.RegisterActivityWithOptions(func(_ context.Context, in activities.CheckTurnInput) (activities.CheckTurnResult, error) {
@@ -56,7 +56,7 @@ func newFamily(t *testing.T) *family {
 		if f.onCheck != nil {
 			f.onCheck()
 		}
-		return activities.CheckTurnResult{Held: !f.ended[in.Turn.ID.Name()]}, nil
+		return activities.CheckTurnResult{Held: !f.ended[in.Turn.ID.Name()] && !f.asleep[in.Turn.ID.Name()]}, nil
 	}, activity.RegisterOptions{Name: "CheckTurn"})
 	f.OnSignalExternalWorkflow(mock.Anything, mock.Anything, mock.Anything, workflows.WakeSignal, mock.Anything).Return(
 		func(_, workflowID, _, _ string, arg any) error {
@@ -197,24 +197,20 @@ func TestSiblingsLoseTurn(t *testing.T) {
 		arrange func(*family)
 		want    []string
 	}{
-		"never claimed": {
-			reason:  "a member that does not claim its turn loses it after 30 s",
-			arrange: func(f *family) { f.take(0, "a", "b", "c"); f.end(second, "a") },
-			want:    []string{"b 1", "c 31"},
+		"not used": {
+			reason:  "a member that does not use its turn loses it within 30 s",
+			arrange: func(f *family) { f.take(0, "a", "b", "c"); f.end(second, "a"); f.asleep["b"] = true },
+			want:    []string{"b 1", "c 30"},
 		},
-		"claimed late": {
-			reason: "a member that claims its turn in time keeps it",
-			arrange: func(f *family) {
-				f.take(0, "a", "b", "c")
-				f.end(second, "a")
-				f.take(30*second, "b")
-			},
-			want: []string{"b 1"},
+		"used": {
+			reason:  "a member that uses its turn keeps it",
+			arrange: func(f *family) { f.take(0, "a", "b", "c"); f.end(second, "a") },
+			want:    []string{"b 1"},
 		},
 		"terminated": {
-			reason:  "a run that has ended sends no EndTurn, so it is checked while others wait",
+			reason:  "a run that has ended sends no end, so it is checked while others wait",
 			arrange: func(f *family) { f.take(0, "a", "b"); f.ended["a"] = true },
-			want:    []string{"b 2"},
+			want:    []string{"b 15"},
 		},
 		"terminated later": {
 			reason: "the check repeats while the holder runs",
@@ -222,7 +218,7 @@ func TestSiblingsLoseTurn(t *testing.T) {
 				f.take(0, "a", "b")
 				f.RegisterDelayedCallback(func() { f.ended["a"] = true }, 40*second)
 			},
-			want: []string{"b 60"},
+			want: []string{"b 45"},
 		},
 		"next ended": {
 			reason: "runs that have ended are skipped",
@@ -277,7 +273,7 @@ func TestSiblingsNewRunKeepsTurn(t *testing.T) {
 	f.RegisterDelayedCallback(func() {
 		f.UpdateWorkflow(workflows.TakeTurnUpdate, "", repeated.callbacks(), []activities.Turn{turnOf("a", "run 2")})
 	}, second)
-	f.run(10*second, workflows.SerializeSiblingsInput{})
+	f.run(20*second, workflows.SerializeSiblingsInput{})
 	_, run := f.checks()
 	if got, _ := repeated.result.([]activities.Position); len(got) != 1 || !got[0].Granted || len(f.granted) != 0 || run != "run 2" {
 		t.Errorf("the new run got %+v, granted %v, checked %s; want the turn", got, f.granted, run)
@@ -290,8 +286,8 @@ func TestSiblingsMaxChecks(t *testing.T) {
 	f := newFamily(t)
 	f.take(0, "a", "b")
 	f.run(10*time.Minute, workflows.SerializeSiblingsInput{})
-	if checked, _ := f.checks(); len(checked) < 15 || len(checked) > 25 || checked[0] > 3*second {
-		t.Errorf("%d checks in 10 min, the first after %s; want about 22, the first after 2 s", len(checked), checked[0])
+	if checked, _ := f.checks(); len(checked) < 15 || len(checked) > 25 || checked[0] > 16*second {
+		t.Errorf("%d checks in 10 min, the first after %s; want about 20, the first after 15 s", len(checked), checked[0])
 	}
 	f = newFamily(t)
 	f.take(0, "a")
@@ -338,7 +334,7 @@ func TestSiblingsContinueAsNew(t *testing.T) {
 	first.RegisterDelayedCallback(func() { first.SetContinueAsNewSuggested(true) }, 1500*time.Millisecond)
 	first.run(0, workflows.SerializeSiblingsInput{})
 	input := first.next()
-	if input.Holder == nil || input.Holder.Turn.ID.Name() != "b" || input.Holder.Claimed || len(input.Queue) != 1 {
+	if input.Holder == nil || input.Holder.Turn.ID.Name() != "b" || len(input.Queue) != 1 {
 		t.Fatalf("the next run starts with %+v, want b as holder and c in the queue", input)
 	}
 	second := newFamily(t)
@@ -350,14 +346,25 @@ func TestSiblingsContinueAsNew(t *testing.T) {
 	if second.position("b") != "granted" {
 		t.Errorf("b got %s", second.position("b"))
 	}
+}
 
-	third := newFamily(t)
-	claimed := input
-	holder := *input.Holder
-	holder.Claimed = true
-	claimed.Holder = &holder
-	third.run(time.Second, claimed)
-	third.wantGranted()
+// TestSiblingsShortTurns checks that short turns share a timer, and that no holder is checked for
+// the time of the one before.
+func TestSiblingsShortTurns(t *testing.T) {
+	f := newFamily(t)
+	timers := 0
+	f.SetOnTimerScheduledListener(func(string, time.Duration) { timers++ })
+	var all []string
+	for n := range 20 {
+		name := string(rune('a' + n))
+		all = append(all, name)
+		f.end(time.Duration(n+1)*second, name)
+	}
+	f.take(0, all...)
+	f.run(0, workflows.SerializeSiblingsInput{})
+	if checked, _ := f.checks(); len(f.granted) != 19 || timers > 5 || len(checked) > 0 {
+		t.Errorf("%d grants, %d timers, checks at %v; want 19 with few timers and no check", len(f.granted), timers, checked)
+	}
 }
 
 // TestSiblingsKeepEndOfSameTask checks that EndTurn in the workflow task of the result of a

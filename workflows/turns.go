@@ -1,6 +1,8 @@
 package workflows
 
 import (
+	"slices"
+
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/workflow"
@@ -12,19 +14,51 @@ func (r *reconciler) takeTurn(ctx workflow.Context, p *pass, parent resource.ID)
 	if parent.IsZero() {
 		return resource.Proceed("")
 	}
-	var a *activities.Activities
-	requesting := requestOptions(ctx, "request the turn of "+p.desired.ID.Short()+" in "+parent.Short())
-	result, err := executeRead(requesting, r, a.TakeTurn, activities.TakeTurnInput{Turn: r.turn(ctx, parent)})
-	verdict := verdictOf(result.Verdict, err)
 	r.state.Wait.QueueParent = resource.ID{}
+	if p.granted {
+		return resource.Proceed("")
+	}
+	var a *activities.Activities
+	summary := "request the turn of " + p.desired.ID.Short() + " in " + parent.Short()
+	result, err := look(ctx, r, summary, a.TakeTurn, activities.TakeTurnInput{Turn: r.turn(ctx, parent)})
+	verdict := verdictOf(result.Verdict, err)
 	switch {
 	case ctx.Err() != nil:
 		// The request may still be granted: a run that ends must not stay in the queue.
 		r.endTurn(ctx, parent)
 	case verdict.Stops():
-		r.state.Wait.QueueParent = parent
+		r.state.Wait.QueueParent, r.queued = parent, p
 	}
 	return verdict
+}
+
+// noteGrant takes the wake of the queue: this resource has the turn. One that left the queue has
+// sent its end already, and a pass that runs from the first step on is going to ask or to leave.
+func (r *reconciler) noteGrant(ctx workflow.Context, in WakeInput) {
+	if r.state.Wait.QueueParent.IsZero() || r.inPass && r.queued == nil {
+		return
+	}
+	r.granted = true
+	r.requestPass(ctx, WakeSignal, in.ID.Short()+" is "+in.State)
+}
+
+// takeQueued returns the pass that waits for its turn if it has it now, else nil. After a request
+// of a user all steps are due.
+func (r *reconciler) takeQueued() *pass {
+	p, continues := r.queued, r.granted && r.state.Requests.At.IsZero()
+	r.queued, r.granted = nil, false
+	if p == nil || !continues {
+		return nil
+	}
+	p.number, p.granted = r.state.Pass+1, true
+	return p
+}
+
+// continueQueued runs the rest of a pass whose turn came. PutResource checks again what the steps
+// before it found, if that is too old.
+func (r *reconciler) continueQueued(ctx workflow.Context, p *pass) {
+	steps := r.steps(r)
+	r.runSteps(ctx, p, steps[slices.IndexFunc(steps, func(s step) bool { return s.name == stepPut }):])
 }
 
 // leaveQueue gives up the position in a queue that the pass no longer needs.
@@ -48,10 +82,9 @@ func (r *reconciler) endTurn(ctx workflow.Context, parent resource.ID) {
 	}
 	detached, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()
-	var a *activities.Activities
-	ending := requestOptions(detached, "end the turn in "+parent.Short())
-	if _, err := execute(ending, a.EndTurn, activities.EndTurnInput{Turn: r.turn(ctx, parent)}); err != nil {
-		// The queue takes it back, because the run does not use it (CheckTurn).
-		workflow.GetLogger(ctx).Error("end turn", "error", err)
+	ended := workflow.SignalExternalWorkflow(detached, SiblingsWorkflowID(parent), "", EndTurnSignal, r.turn(ctx, parent))
+	if err := ended.Get(detached, nil); err != nil {
+		// The queue was lost, and its turns with it.
+		workflow.GetLogger(ctx).Warn("end turn", "error", err)
 	}
 }

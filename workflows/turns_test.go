@@ -208,14 +208,66 @@ func TestTurnWaiting(t *testing.T) {
 			len(before.WaitingFor) != 1 || before.WaitingFor[0].Name() != "a" || before.WaitingSince.IsZero() {
 			t.Errorf("phase %s, %s for %v since %s; want the holder of the turn", before.Phase, before.Condition.Reason, before.WaitingFor, before.WaitingSince)
 		}
-		if after.Phase != workflows.PhaseReady || r.count("EndTurn") != 1 || r.count("PutResource") != 1 {
-			t.Errorf("after the wake: phase %s, activities %v", after.Phase, r.script.calls)
+		if after.Phase != workflows.PhaseReady || after.Pass != 2 {
+			t.Errorf("after the wake: phase %s, pass %d", after.Phase, after.Pass)
 		}
+		r.wantCalls("CheckOwner", "GetResource", "PreCheck", "TakeTurn", "PutResource", "EndTurn", "GetResource", "PostCheck")
 		for _, list := range *keys {
 			if len(list) > 0 {
 				t.Errorf("ReconcileWaitingFor contains %v: every Ready of the holder would wake the whole queue", list)
 			}
 		}
+	})
+	fresh := map[string]func(*run){
+		"asked for": func(r *run) { r.at(10*time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{}) },
+		"asked for at the same time": func(r *run) {
+			r.RegisterDelayedCallback(func() {
+				r.SignalWorkflowSkippingWorkflowTask(workflows.WakeSignal, workflows.WakeInput{ID: desired().ID, State: "next", At: startTime})
+				r.UpdateWorkflow(workflows.ReconcileUpdate, "", (&updateResult{}).callbacks(), workflows.ReconcileInput{})
+			}, 10*time.Second)
+		},
+		"another spec": func(r *run) {
+			spec := desired()
+			spec.Body = []byte(`{"location":"westus3"}`)
+			r.at(10*time.Second, workflows.ApplyUpdate, workflows.ApplyInput{Desired: spec})
+		},
+		"another change": func(r *run) {
+			r.RegisterDelayedCallback(func() {
+				r.SignalWorkflow(workflows.WakeSignal, workflows.WakeInput{ID: mustID(vnetText), State: "Ready", At: startTime})
+			}, 10*time.Second)
+		},
+	}
+	for name, request := range fresh {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t)
+			r.script.inTurn()
+			r.script.pre, r.script.turn = create, waitTurn(1)
+			r.apply(desired())
+			request(r)
+			r.RegisterDelayedCallback(func() {
+				r.SignalWorkflow(workflows.WakeSignal, workflows.WakeInput{ID: desired().ID, State: "next", At: startTime})
+			}, 10*time.Second)
+			r.start(20 * time.Second)
+			if r.count("CheckOwner") != 2 || r.count("TakeTurn") != 2 || r.count("PutResource") != 1 {
+				t.Errorf("activities %v, want all steps again", r.script.calls)
+			}
+		})
+	}
+	t.Run("granted before the response", func(t *testing.T) {
+		r := newRun(t)
+		r.script.inTurn()
+		r.script.pre, r.script.look = create, errDeferred
+		queued := waitTurn(1)
+		r.script.turn = func(in activities.TakeTurnInput) resource.Verdict {
+			r.RegisterDelayedCallback(func() {
+				r.SignalWorkflow(workflows.WakeSignal, workflows.WakeInput{ID: desired().ID, State: "next", At: startTime})
+			}, 0)
+			_ = r.statusNow()
+			return queued(in)
+		}
+		r.apply(desired())
+		r.start(20 * time.Second)
+		r.wantCalls("CheckOwner", "GetResource", "PreCheck", "TakeTurn", "PutResource", "EndTurn", "GetResource", "PostCheck")
 	})
 	leaving := map[string]func(*script){
 		"in sync meanwhile": func(*script) {},

@@ -214,7 +214,7 @@ func TestUndoDuringAStep(t *testing.T) {
 		"turn": {
 			reason: "the turn was granted, and is given up", last: "EndTurn",
 			script: func(r *run, abort func()) {
-				r.script.serialised = desired().Owner
+				r.script.serialised, r.script.look = desired().Owner, errDeferred
 				r.script.turn = func(activities.TakeTurnInput) resource.Verdict {
 					abort()
 					return resource.Proceed("")

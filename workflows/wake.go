@@ -30,6 +30,10 @@ func (r *reconciler) receiveWakes(ctx workflow.Context) {
 }
 
 func (r *reconciler) wake(ctx workflow.Context, in WakeInput) {
+	if in.ID.Equal(r.state.Desired.ID) {
+		r.noteGrant(ctx, in)
+		return
+	}
 	from := tracing.Parent{Traceparent: in.Trace}
 	in.Trace = ""
 	if !r.state.noteChange(activities.Change(in)) {

@@ -103,7 +103,6 @@ func newPlayed(t *testing.T, w *harness.World, name string, script map[string]an
 		"CheckDependents":  scripted[activities.CheckDependentsInput](activities.CheckDependentsResult{Verdict: proceeds}),
 		"DeleteResource":   scripted[activities.DeleteResourceInput](activities.DeleteResourceResult{Verdict: resource.Proceed("accepted"), Accepted: true, Done: true}),
 		"TakeTurn":         scripted[activities.TakeTurnInput](activities.TakeTurnResult{Verdict: proceeds}),
-		"EndTurn":          scripted[activities.EndTurnInput](activities.EndTurnResult{}),
 		"CheckTurn":        scripted[activities.CheckTurnInput](activities.CheckTurnResult{Held: true}),
 		"RegisterProvider": scripted[activities.RegisterProviderInput](activities.RegisterProviderResult{Verdict: proceeds}),
 		"WakeDependents":   scripted[activities.WakeDependentsInput](activities.WakeDependentsResult{}),

@@ -101,12 +101,12 @@ func playHolderDies(s subnets) {
 }
 
 // maxRouteActions bounds the actions in the histories of a child that waits for its turn, its
-// share of the queue included: a pass that is blocked, and the creation in the next one.
-const maxRouteActions = 24
+// share of the queue included. A creation without turns takes ten.
+const maxRouteActions = 15
 
 // TestRouteTable creates the routes of one table, 100 in the long run, with 30 ms to Temporal. Azure
-// changes one at a time. Each requests its turn at most twice, and Temporal refuses no request: all
-// routes ask their queue at once, and it takes ten updates at a time.
+// changes one at a time. Temporal refuses no request: all routes ask their queue at once, and it
+// takes ten updates at a time.
 func TestRouteTable(t *testing.T) {
 	t.Parallel()
 	count := 100
@@ -144,9 +144,6 @@ func TestRouteTable(t *testing.T) {
 		}
 	}
 	t.Logf("with it each takes %.1f; the events of all: %v", float64(total)/float64(count), types)
-	if takes := types["ActivityTaskScheduled TakeTurn"]; takes > 2*count {
-		t.Errorf("%d requests for turns of %d routes, want one when it is queued and one when it has the turn", takes, count)
-	}
 	if total > maxRouteActions*count {
 		t.Errorf("%.1f actions for each of %d routes, want at most %d", float64(total)/float64(count), count, maxRouteActions)
 	}

@@ -51,8 +51,6 @@ func (alone) Take(context.Context, activities.Turn) (activities.Position, error)
 	return activities.Position{Granted: true}, nil
 }
 
-func (alone) End(context.Context, activities.Turn) error { return nil }
-
 func (alone) KnownFreeze(map[string]string) (writing.Freeze, bool) { return writing.Freeze{}, false }
 
 func (alone) Frozen(context.Context, map[string]string) (writing.Freeze, bool, error) {

@@ -33,6 +33,13 @@ type patientOutbound struct {
 	interceptor.WorkflowOutboundInterceptorBase
 }
 
+// SignalExternalWorkflow sends nothing: the resource is alone, and no queue of turns runs.
+func (*patientOutbound) SignalExternalWorkflow(ctx workflow.Context, _, _, _ string, _ any) workflow.Future {
+	sent, settable := workflow.NewFuture(ctx)
+	settable.SetValue(nil)
+	return sent
+}
+
 // ExecuteActivity schedules an activity with more attempts, where it has no bound.
 func (p *patientOutbound) ExecuteActivity(ctx workflow.Context, activityType string, args ...any) workflow.Future {
 	options := workflow.GetActivityOptions(ctx)
