@@ -44,6 +44,10 @@ type PollOperationInput struct {
 	Repeated Repeated    `json:"repeated,omitzero"`
 	// Waiters requests Unawaited.
 	Waiters bool `json:"waiters,omitempty"`
+	// Short requests Progress once the operation outlasts it; 0 requests the end. Progress is
+	// that of the PollOperation before.
+	Short    time.Duration `json:"short,omitempty"`
+	Progress *pollProgress `json:"progress,omitempty"`
 }
 
 // PollOperationResult is how the operation ended.
@@ -60,12 +64,15 @@ type PollOperationResult struct {
 	// Got is the result of the requested read; nil where the resource is to be read
 	// again, because the read failed or contradicted the expectation.
 	Got *GetResourceResult `json:"got,omitempty"`
+	// Progress is set instead of the verdict if the operation outlasts the Short of the input:
+	// another PollOperation waits for the end.
+	Progress *pollProgress `json:"progress,omitempty"`
 	// Unawaited is set where a list, made while the operation ran, had no workflow that
 	// waits for the resource.
 	Unawaited bool `json:"unawaited,omitempty"`
 }
 
-// pollProgress is what one poll records for the next one.
+// pollProgress is what one poll records for the next one. It is opaque to the workflow.
 type pollProgress struct {
 	lastAnswer
 	Token string `json:"token,omitempty"`
@@ -106,6 +113,9 @@ func (a *Activities) PollOperation(ctx context.Context, in PollOperationInput) (
 		resourceReader: a.resourceReader.startedAt(a.options.StartTime(ctx)), fleet: a.Fleet, readInterval: a.options.ReadInterval, absentWindow: a.options.AbsentWindow,
 		in: in, progress: heartbeat.progress(),
 	}
+	if in.Progress != nil && p.progress.Started.IsZero() {
+		p.progress = *in.Progress
+	}
 	unawaited := func() bool { return false }
 	if p.progress.Started.IsZero() {
 		unawaited = a.findWaiters(ctx, in)
@@ -125,6 +135,8 @@ func (a *Activities) PollOperation(ctx context.Context, in PollOperationInput) (
 			}
 			result.Unawaited = unawaited()
 			return result, nil
+		case p.outlasts(in.Short):
+			return PollOperationResult{Progress: &p.progress}, nil
 		// An error ends the attempt, so that users see it as a failed attempt.
 		case p.progress.TransientErrors > 0 || !a.waitInSlot(ctx, p.delay):
 			heartbeat.send(p.progress)
@@ -132,6 +144,11 @@ func (a *Activities) PollOperation(ctx context.Context, in PollOperationInput) (
 		}
 		heartbeat.set(p.progress)
 	}
+}
+
+// outlasts reports whether the operation still runs at a time after its start; false for 0.
+func (p *poll) outlasts(short time.Duration) bool {
+	return short > 0 && p.progress.TransientErrors == 0 && p.now().Sub(p.progress.Started)+p.delay > short
 }
 
 // read returns the resource after the operation, nil where a read that failed or

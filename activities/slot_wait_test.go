@@ -85,6 +85,43 @@ func TestPollWaitsInSlot(t *testing.T) {
 	}
 }
 
+// TestPollShort checks that a poll returns its progress once the operation outlasts a time, and
+// that the next one continues with it: no request is repeated, and the duration counts from the
+// start.
+func TestPollShort(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		reason string
+		polls  int
+		want   int
+	}{
+		"short": {reason: "an operation of three seconds ends first", polls: 2},
+		"long":  {reason: "after five of seven seconds the poll returns", polls: 6, want: 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, in, _ := slotWait(t, armsim.OperationSpec{Shape: armsim.ShapeAsync, Polls: c.polls, RetryAfter: []float64{1}}, true)
+			in.Short = 5 * time.Second
+			got, err := run(w, w.acts.PollOperation, in)
+			must(t, err)
+			if polls := len(w.requests()); (got.Progress != nil) != (c.want > 0) || c.want > 0 && polls != c.want {
+				t.Fatalf("%s: %d polls, %+v", c.reason, polls, got)
+			}
+			if got.Progress != nil {
+				w.fresh()
+				in.Short, in.Progress = 0, got.Progress
+				w.advance(time.Second)
+				got, err = run(w, w.acts.PollOperation, in)
+				must(t, err)
+			}
+			want(t, got.Verdict, resource.ActionSuccess, "", "")
+			if got.Polls != c.polls+1 || got.Progress != nil || len(w.requests()) != got.Polls {
+				t.Errorf("%s: %+v with %d requests, want each poll once", c.reason, got, len(w.requests()))
+			}
+		})
+	}
+}
+
 // TestPollWaitInterrupted checks that a wait that is cut short keeps the progress
 // for the next attempt.
 func TestPollWaitInterrupted(t *testing.T) {

@@ -315,6 +315,29 @@ func TestManaged(t *testing.T) {
 	}
 }
 
+// TestOperating checks that a run whose operation has no phase yet waits for it, and that the
+// operation of a DELETE is none of a PUT.
+func TestOperating(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		phase   workflows.Phase
+		pending string
+		want    bool
+	}{
+		"shown":     {workflows.PhaseOperating, "CheckOwner", true},
+		"not shown": {workflows.PhaseReady, "PollOperation", true},
+		"reads":     {workflows.PhaseReady, "GetResource", false},
+		"deleting":  {workflows.PhaseDeleting, "PollOperation", false},
+	} {
+		s := newServer(t)
+		s.add(run{id: clusterText, unlisted: true, phase: c.phase})
+		s.pending = pendingOf(c.pending)
+		if got, _, err := s.dial().Managed(t.Context(), parse(t, clusterText)); err != nil || got.Operating != c.want {
+			t.Errorf("%s: operating %t, %v; want %t", name, got.Operating, err, c.want)
+		}
+	}
+}
+
 // TestManagedSummary shows the Ready condition as the run wrote it, with labels and generation.
 func TestManagedSummary(t *testing.T) {
 	t.Parallel()

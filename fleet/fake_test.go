@@ -74,6 +74,8 @@ type server struct {
 	// away.
 	task   time.Time
 	noTask bool
+	// pending are the activities of all runs.
+	pending []*workflowpb.PendingActivityInfo
 }
 
 // signal is a received signal.
@@ -293,7 +295,7 @@ func (s *server) DescribeWorkflowExecution(_ context.Context, in *workflowservic
 	if info == nil {
 		return nil, serviceerror.NewNotFound("no workflow " + id)
 	}
-	response := &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: info}
+	response := &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: info, PendingActivities: s.pending}
 	if !s.task.IsZero() && !s.noTask {
 		response.PendingWorkflowTask = &workflowpb.PendingWorkflowTaskInfo{StartedTime: timestamppb.New(s.task)}
 	}

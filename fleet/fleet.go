@@ -129,6 +129,7 @@ func (f *Fleet) Managed(ctx context.Context, id resource.ID) (activities.Managed
 	}
 	managed := f.managedOf(info)
 	managed.ID, managed.Sleeping = id, sleeps(described)
+	managed.Operating = managed.Operating || !managed.Deleting && runs(described, polling)
 	f.addSummary(&managed, info)
 	return managed, true, nil
 }
@@ -172,8 +173,19 @@ func sleeps(described *workflowservice.DescribeWorkflowExecutionResponse) bool {
 		})
 }
 
-// notification is the activity that runs beside the passes.
-const notification = "WakeDependents"
+// runs reports whether an activity with a name is pending.
+func runs(described *workflowservice.DescribeWorkflowExecutionResponse, name string) bool {
+	return slices.ContainsFunc(described.GetPendingActivities(), func(pending *workflowpb.PendingActivityInfo) bool {
+		return pending.GetActivityType().GetName() == name
+	})
+}
+
+// notification is the activity that runs beside the passes, polling the one that waits for an
+// operation: the phase shows only those that last.
+const (
+	notification = "WakeDependents"
+	polling      = "PollOperation"
+)
 
 // isNotFound reports whether Temporal has no such workflow, or it no longer runs.
 func isNotFound(err error) bool {

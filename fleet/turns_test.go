@@ -50,21 +50,22 @@ func TestTakeTurn(t *testing.T) {
 	}
 }
 
+func pendingOf(name string) []*workflowpb.PendingActivityInfo {
+	return []*workflowpb.PendingActivityInfo{{ActivityType: &commonpb.ActivityType{Name: name}}}
+}
+
 // TestSleeping checks which runs use a turn that they have: a run in a pass has a task or
 // an activity other than a notification.
 func TestSleeping(t *testing.T) {
 	t.Parallel()
-	activity := func(name string) []*workflowpb.PendingActivityInfo {
-		return []*workflowpb.PendingActivityInfo{{ActivityType: &commonpb.ActivityType{Name: name}}}
-	}
 	for name, c := range map[string]struct {
 		described *workflowservice.DescribeWorkflowExecutionResponse
 		want      bool
 	}{
 		"sleeps":   {&workflowservice.DescribeWorkflowExecutionResponse{}, true},
 		"task":     {&workflowservice.DescribeWorkflowExecutionResponse{PendingWorkflowTask: &workflowpb.PendingWorkflowTaskInfo{}}, false},
-		"writes":   {&workflowservice.DescribeWorkflowExecutionResponse{PendingActivities: activity("PutResource")}, false},
-		"notifies": {&workflowservice.DescribeWorkflowExecutionResponse{PendingActivities: activity("WakeDependents")}, true},
+		"writes":   {&workflowservice.DescribeWorkflowExecutionResponse{PendingActivities: pendingOf("PutResource")}, false},
+		"notifies": {&workflowservice.DescribeWorkflowExecutionResponse{PendingActivities: pendingOf("WakeDependents")}, true},
 	} {
 		if got := sleeps(c.described); got != c.want {
 			t.Errorf("%s: %t, want %t", name, got, c.want)

@@ -431,6 +431,18 @@ func (r *run) lists(name string) *[][]string {
 	return r.watched[len(r.watched)-1].lists
 }
 
+// phases returns the phases that are written to the search attributes.
+func (r *run) phases() *[]string {
+	var phases []string
+	key := temporal.NewSearchAttributeKeyKeyword("ReconcilePhase")
+	r.OnUpsertTypedSearchAttributes(mock.Anything).Return(nil).Run(func(args mock.Arguments) {
+		if phase, ok := args.Get(0).(temporal.SearchAttributes).GetKeyword(key); ok {
+			phases = append(phases, phase)
+		}
+	})
+	return &phases
+}
+
 // keys returns the values that are written to ReconcileWaitingFor.
 func (r *run) keys() *[][]string { return r.lists("ReconcileWaitingFor") }
 

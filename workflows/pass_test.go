@@ -1,7 +1,9 @@
 package workflows_test
 
 import (
+	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -236,6 +238,51 @@ func TestPassOperationTimeout(t *testing.T) {
 	}
 	if after.Condition.Reason != resource.ReasonOperationInProgress {
 		t.Errorf("reason %s, want OperationInProgress: Armature keeps reading and sends no PUT", after.Condition.Reason)
+	}
+}
+
+// TestPassShowsLongOperations checks that lists show an operation that lasts, and that one of
+// seconds writes nothing to the search attributes.
+func TestPassShowsLongOperations(t *testing.T) {
+	cases := map[string]struct {
+		reason   string
+		after    time.Duration
+		outlasts bool
+		polls    int
+		want     bool
+	}{
+		"short":    {reason: "the first poll sees its end", polls: 1},
+		"outlasts": {reason: "the first poll returns before the end", outlasts: true, polls: 2, want: true},
+		"slow":     {reason: "ARM asks for the first poll after a while", after: 10 * time.Second, polls: 1, want: true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t)
+			r.script.pre = create
+			r.script.put = func(activities.PutResourceInput) (activities.PutResourceResult, error) {
+				return activities.PutResourceResult{Verdict: resource.Proceed(""), Token: "t", RetryAfter: c.after, Sent: true}, nil
+			}
+			r.script.poll = func(in activities.PollOperationInput) (activities.PollOperationResult, error) {
+				if status := r.statusNow(); status.Phase != workflows.PhaseOperating || status.Operation != "PUT" {
+					t.Errorf("%s: the status is %s, %q during the operation", c.reason, status.Phase, status.Operation)
+				}
+				result := activities.PollOperationResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}}
+				if c.outlasts && in.Short > 0 {
+					if err := json.Unmarshal([]byte(`{"progress":{"polls":5}}`), &result); err != nil {
+						t.Error(err)
+					}
+				} else if c.outlasts && in.Progress == nil {
+					t.Errorf("%s: the second poll has no progress", c.reason)
+				}
+				return result, nil
+			}
+			phases := r.phases()
+			r.apply(desired())
+			r.start(time.Minute)
+			if shown := slices.Contains(*phases, string(workflows.PhaseOperating)); shown != c.want || r.count("PollOperation") != c.polls {
+				t.Errorf("%s: phases %v, %d polls", c.reason, *phases, r.count("PollOperation"))
+			}
+		})
 	}
 }
 

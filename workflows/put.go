@@ -152,16 +152,25 @@ type operation struct {
 
 // poll waits for a long-running operation, for at most the manifest's timeout.
 func (r *reconciler) poll(ctx workflow.Context, p *pass, o operation) resource.Verdict {
-	r.startOperation(ctx, p, o.method)
+	r.startOperation(ctx, p, o)
 	var a *activities.Activities
 	cancelable, cancel := workflow.WithCancel(ctx)
 	r.cancelPoll = cancel
 	polling := pollOptions(cancelable, "wait for the "+o.method+" of "+p.desired.ID.Short(), p.desired.Timeout)
-	result, err := execute(polling, a.PollOperation, activities.PollOperationInput{
+	in := activities.PollOperationInput{
 		Target: p.target(), Token: o.token, RetryAfter: o.retryAfter, Replaced: r.state.Write.replaced(workflow.Now(ctx)),
 		Delete: o.method == "DELETE", Expect: o.expect, Repeated: r.state.Retry.Repeated,
 		Waiters: o.method == "PUT" && !r.state.Once,
-	})
+	}
+	if r.state.Deletion == nil && o.retryAfter < shortOperation {
+		in.Short = shortOperation
+	}
+	result, err := execute(polling, a.PollOperation, in)
+	if err == nil && result.Progress != nil {
+		r.showOperation(ctx)
+		in.Short, in.Progress = 0, result.Progress
+		result, err = execute(polling, a.PollOperation, in)
+	}
 	p.polled = result
 	r.state.Operation.Method, r.cancelPoll = "", nil
 	verdict := pollVerdict(result.Verdict, err, p.desired)
@@ -175,10 +184,15 @@ func (r *reconciler) poll(ctx workflow.Context, p *pass, o operation) resource.V
 	return verdict
 }
 
-// startOperation records that a long-running operation is in progress.
-func (r *reconciler) startOperation(ctx workflow.Context, p *pass, method string) {
+// shortOperation is how long an operation may take that lists do not show: most take seconds, and
+// each write to the search attributes costs the server more than the polls.
+const shortOperation = 5 * time.Second
+
+// startOperation records that a long-running operation is in progress. Lists show it if it is
+// not a short one.
+func (r *reconciler) startOperation(ctx workflow.Context, p *pass, o operation) {
 	now := workflow.Now(ctx)
-	r.state.Operation.Method, r.state.Operation.Since = method, now
+	r.state.Operation.Method, r.state.Operation.Since = o.method, now
 	r.state.Wait.For, r.state.Retry.NextTry = nil, time.Time{}
 	if r.state.Deletion != nil {
 		return
@@ -186,9 +200,17 @@ func (r *reconciler) startOperation(ctx workflow.Context, p *pass, method string
 	if !r.state.Condition.Ready {
 		r.state.Condition.Set(resource.Condition{
 			Severity: resource.SeverityInfo, Reason: resource.ReasonReconciling, ObservedGeneration: p.generation,
-			Message: "ARM accepted the " + method + "; the operation is in progress",
+			Message: "ARM accepted the " + o.method + "; the operation is in progress",
 		}, now)
 	}
+	r.state.Phase = PhaseOperating
+	if o.retryAfter >= shortOperation {
+		r.showOperation(ctx)
+	}
+}
+
+// showOperation lets lists show the operation.
+func (r *reconciler) showOperation(ctx workflow.Context) {
 	r.setPhase(ctx, PhaseOperating, resource.ReasonReconciling)
 }
 

@@ -101,8 +101,8 @@ func playHolderDies(s subnets) {
 }
 
 // maxRouteActions bounds the actions in the histories of a child that waits for its turn, its
-// share of the queue included. A creation without turns takes ten.
-const maxRouteActions = 15
+// share of the queue included. A creation without turns takes nine.
+const maxRouteActions = 14
 
 // TestRouteTable creates the routes of one table, 100 in the long run, with 30 ms to Temporal. Azure
 // changes one at a time. Temporal refuses no request: all routes ask their queue at once, and it
