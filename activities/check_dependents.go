@@ -26,6 +26,8 @@ type CheckDependentsInput struct {
 	Intent   contents.Intent `json:"intent,omitempty"`
 	// StatedAt is when a user requested the deletion.
 	StatedAt time.Time `json:"statedAt,omitzero"`
+	// WaitedFor is how long the deletion has been waiting for the same resources.
+	WaitedFor time.Duration `json:"waitedFor,omitempty"`
 	// Order is the signed request, which a cascade passes on; nil for one that is not
 	// signed.
 	Order *resource.DeletionOrder `json:"order,omitempty"`
@@ -78,6 +80,9 @@ func (a *Activities) CheckDependents(ctx context.Context, in CheckDependentsInpu
 	verdict := dependentsVerdict(in, found)
 	if owner, deleting := a.deletedWithOwner(requests, in.ID, found); deleting && verdict.Reason == resource.ReasonWaitingForDependents {
 		verdict = waitForOwnerDelete(owner, "everything that needs it is deleted with that owner too, and not before: "+contents.NameAll(contents.DisplayNames(verdict.WaitingFor)))
+	}
+	if lastsLong(verdict, in.WaitedFor) {
+		verdict.Class = resource.RetryWoken // what is managed wakes what it needs when it ends
 	}
 	result.Verdict = a.report("CheckDependents", verdict)
 	return result, nil

@@ -168,6 +168,19 @@ func TestCascadeStopsAtHalfItsTime(t *testing.T) {
 	}
 }
 
+// TestDependentsThatLast retries a deletion rarely that waits for the same dependents for an hour:
+// the end of each is a wake.
+func TestDependentsThatLast(t *testing.T) {
+	t.Parallel()
+	for waited, class := range map[time.Duration]resource.RetryClass{time.Hour - time.Second: resource.RetrySlow, time.Hour: resource.RetryWoken} {
+		w := newWorld(t)
+		w.fleet.dependents = Dependents{Blocking: 1, Listed: databases(t, 1, Managed{Policy: resource.PolicyManage})}
+		got, err := run(w, w.acts.CheckDependents, CheckDependentsInput{ID: id(t, clusterText), WaitedFor: waited})
+		must(t, err)
+		want(t, got.Verdict, resource.ActionBlock, resource.ReasonWaitingForDependents, class)
+	}
+}
+
 // TestCheckDependentsOfAMomentAgo lists after the time by which lists may be behind.
 func TestCheckDependentsOfAMomentAgo(t *testing.T) {
 	t.Parallel()

@@ -115,7 +115,7 @@ const minWoken = time.Hour
 // resource that it waits for is managed, and its workflow runs passes. The workflow of an
 // idle one notices a change by another tool too late.
 func (a *Activities) leaveToWake(ctx context.Context, verdict resource.Verdict, waited time.Duration) resource.Verdict {
-	if waited < minWoken || len(verdict.WaitingFor) == 0 || verdict.Class != resource.RetrySlow {
+	if !lastsLong(verdict, waited) {
 		return verdict
 	}
 	for _, id := range verdict.WaitingFor {
@@ -125,6 +125,12 @@ func (a *Activities) leaveToWake(ctx context.Context, verdict resource.Verdict, 
 	}
 	verdict.Class = resource.RetryWoken
 	return verdict
+}
+
+// lastsLong reports whether a block by other resources has lasted so long that it is retried
+// rarely if its end is a wake.
+func lastsLong(verdict resource.Verdict, waited time.Duration) bool {
+	return waited >= minWoken && len(verdict.WaitingFor) > 0 && verdict.Class == resource.RetrySlow
 }
 
 // overdueAfter returns the configured limit, and a negative one for never while

@@ -68,7 +68,7 @@ func (r *reconciler) checkDependents(ctx workflow.Context, p *pass) resource.Ver
 	var a *activities.Activities
 	result, err := execute(requestOptions(ctx, "find dependents of "+p.desired.ID.Short()), a.CheckDependents, activities.CheckDependentsInput{
 		ID: p.desired.ID, Needs: p.desired.Needs(), Cascade: r.state.Deletion.Cascade, By: r.state.Deletion.By, WithData: r.state.Deletion.WithData,
-		StatedAt: r.state.StatedAt, Order: r.order(),
+		StatedAt: r.state.StatedAt, Order: r.order(), WaitedFor: r.state.Wait.lasted(workflow.Now(ctx)),
 	})
 	p.overdueAfter = result.OverdueAfter
 	if err == nil {
@@ -83,7 +83,7 @@ func (r *reconciler) checkOwnerForDelete(ctx workflow.Context, p *pass) resource
 	var a *activities.Activities
 	checking := checkOptions(ctx, fmt.Sprintf("owner of %s, pass %d", p.desired.ID.Short(), p.number))
 	result, err := executeLocal(checking, a.CheckOwner, activities.CheckOwnerInput{
-		Desired: p.desired, PassFacts: r.facts(p), Deleting: true,
+		Desired: p.desired, PassFacts: r.facts(p), Deleting: true, WaitedFor: r.state.Wait.lasted(workflow.Now(ctx)),
 	})
 	p.overdueAfter = result.OverdueAfter
 	if err == nil && result.OwnerAbsent {

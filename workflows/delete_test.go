@@ -340,3 +340,37 @@ func TestDeletionReadsWithoutBody(t *testing.T) {
 		t.Errorf("reads without a body: %v, want %v", without, want)
 	}
 }
+
+// TestDeletionWaitsRarely checks that the steps of a deletion learn how long it has waited for the
+// same resources, and that it is tried twice an hour then.
+func TestDeletionWaitsRarely(t *testing.T) {
+	blocked := func(waited time.Duration) resource.Verdict {
+		verdict := resource.Block(resource.ReasonWaitingForDependents, "1 resource")
+		verdict.WaitingFor = []resource.ID{mustID(vnetText)}
+		if waited >= time.Hour {
+			verdict.Class = resource.RetryWoken
+		}
+		return verdict
+	}
+	for step, script := range map[string]func(*script){
+		"CheckDependents": func(s *script) {
+			s.dependents = func(in activities.CheckDependentsInput) resource.Verdict { return blocked(in.WaitedFor) }
+		},
+		"CheckOwner": func(s *script) {
+			s.owner = func(in activities.CheckOwnerInput) activities.CheckOwnerResult {
+				return activities.CheckOwnerResult{Verdict: blocked(in.WaitedFor)}
+			}
+		},
+	} {
+		t.Run(step, func(t *testing.T) {
+			r := newRun(t)
+			script(r.script)
+			spec := desired()
+			r.at(0, workflows.DeleteUpdate, workflows.DeleteInput{Desired: &spec})
+			r.start(25 * time.Hour)
+			if passes := r.count(step); passes < 48 || passes > 90 {
+				t.Errorf("%d passes in 25 h, want about 25 in the first hour and 48 in the others", passes)
+			}
+		})
+	}
+}
