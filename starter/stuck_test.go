@@ -1,12 +1,17 @@
 package starter
 
 import (
+	"context"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/workflows"
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestStuckStep verifies that a resource whose step keeps failing without a verdict is
@@ -65,5 +70,38 @@ func TestStuckFinding(t *testing.T) {
 		if string(got.State) != c.state || got.Message != c.want {
 			t.Errorf("%s: %+v", name, got)
 		}
+	}
+}
+
+// describer counts the descriptions by the first letter of a workflow ID.
+type describer struct {
+	backend.Reader
+	mu    sync.Mutex
+	count map[string]int
+}
+
+func (d *describer) Record(_ context.Context, workflowID string) (backend.Record, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.count[workflowID[:1]]++
+	return backend.Record{}, nil
+}
+
+// TestStuckFindingOfMany describes at most a thousand workflows: all that are not Ready before
+// those that are, and no paused one, which runs no pass.
+func TestStuckFindingOfMany(t *testing.T) {
+	var records []backend.Record
+	for _, phase := range []workflows.Phase{workflows.PhaseReady, workflows.PhasePaused, workflows.PhaseBlocked} {
+		for i := range 600 {
+			records = append(records, backend.Record{WorkflowID: fmt.Sprintf("%s %d", phase, i), Phase: phase, Running: true})
+		}
+	}
+	d := &describer{count: map[string]int{}}
+	got := backend.StuckFinding(t.Context(), d, records)
+	if want := "no step keeps failing in the 1000 workflows that were described, of 1200: first those that are not Ready"; got.Message != want {
+		t.Errorf("got %q, want %q", got.Message, want)
+	}
+	if diff := cmp.Diff(map[string]int{"B": 600, "R": 400}, d.count); diff != "" {
+		t.Errorf("described by phase (-want +got):\n%s", diff)
 	}
 }
