@@ -85,9 +85,6 @@ func (r *reconciler) mandate(p *pass) activities.Mandate {
 	}
 }
 
-// stepPut is the name of the step that writes.
-const stepPut = "PutResource"
-
 // step is one of the five: it returns its verdict, and a verdict that stops ends the
 // pass.
 type step struct {
@@ -102,7 +99,7 @@ func (r *reconciler) fiveSteps() []step {
 		{"CheckOwner", r.checkOwner},
 		{"GetResource", r.getResource},
 		{"PreCheck", r.preCheck},
-		{stepPut, r.putResource},
+		{"PutResource", r.putResource},
 		{"PostCheck", r.postCheck},
 	}
 }

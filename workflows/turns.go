@@ -58,7 +58,7 @@ func (r *reconciler) takeQueued() *pass {
 // before it found, if that is too old.
 func (r *reconciler) continueQueued(ctx workflow.Context, p *pass) {
 	steps := r.steps(r)
-	r.runSteps(ctx, p, steps[slices.IndexFunc(steps, func(s step) bool { return s.name == stepPut }):])
+	r.runSteps(ctx, p, steps[slices.IndexFunc(steps, func(s step) bool { return s.name == "PutResource" }):])
 }
 
 // leaveQueue gives up the position in a queue that the pass no longer needs.
