@@ -146,7 +146,8 @@ func (r *reconciler) runPass(ctx workflow.Context) {
 	ctx, trace := r.beginTrace(ctx, requested)
 	r.state.dropOldChanges(workflow.Now(ctx))
 	queued := r.takeQueued()
-	switch r.inDeletion = r.state.Deletion != nil; {
+	r.inDeletion = r.state.Deletion != nil
+	switch {
 	case r.inDeletion:
 		r.deletePass(ctx)
 	case queued != nil:

@@ -208,7 +208,7 @@ func pathAppliedDuringTurn(p *played) {
 	p.script["PreCheck"] = inTurn[activities.PreCheckInput](
 		activities.PreCheckResult{Verdict: creates, Turn: p.desired().Owner}, activities.PreCheckResult{Verdict: unchanged})
 	taking := stall[activities.TakeTurnInput](activities.TakeTurnResult{Verdict: proceeds})
-	p.script["TakeTurn"] = taking.run
+	p.script["TakeTurn"] = ordinary(taking.run)
 	p.T.Cleanup(func() { close(taking.released) })
 	p.work()
 	p.apply(workflows.ApplyInput{})

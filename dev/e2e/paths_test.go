@@ -38,7 +38,7 @@ func TestRecordPaths(t *testing.T) {
 		"dry-runs": pathDryRuns, "stack-deleted": pathStackDeleted, "stack-refused": pathStackRefused,
 		"forgotten": pathForgotten, "undone": pathUndone, "canceled": pathCanceled, "unregistered": pathUnregistered,
 		"once": pathOnce, "once-fatal": pathOnceFatal, "reset": pathReset, "deleted-in-flight": pathDeletedInFlight,
-		"owner-absent": pathOwnerAbsent, "queue": pathQueue, "frozen": pathFrozen, "spent": pathSpent, "long": pathLong,
+		"owner-absent": pathOwnerAbsent, "queue": pathQueue, "slow-operation": pathSlowOperation, "frozen": pathFrozen, "spent": pathSpent, "long": pathLong,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -73,6 +73,17 @@ func inTurn[In, Out any](results ...Out) func(context.Context, In) (Out, error) 
 	var calls atomic.Int64
 	return func(context.Context, In) (Out, error) {
 		return results[min(int(calls.Add(1))-1, len(results)-1)], nil
+	}
+}
+
+// ordinary returns an activity that fails within a workflow task, so that the workflow schedules
+// it: messages arrive while it runs.
+func ordinary[In, Out any](run func(context.Context, In) (Out, error)) func(context.Context, In) (Out, error) {
+	return func(ctx context.Context, in In) (out Out, err error) {
+		if activity.GetInfo(ctx).IsLocalActivity {
+			return out, temporal.NewNonRetryableApplicationError("played later", activities.LookDeferred, nil)
+		}
+		return run(ctx, in)
 	}
 }
 
@@ -351,7 +362,7 @@ func pathUndone(p *played) {
 func pathCanceled(p *played) {
 	taking := make(chan struct{}, 1)
 	p.script["PreCheck"] = scripted[activities.PreCheckInput](activities.PreCheckResult{Verdict: creates, Turn: p.desired().Owner})
-	p.script["TakeTurn"] = func(ctx context.Context, _ activities.TakeTurnInput) (activities.TakeTurnResult, error) {
+	p.script["TakeTurn"] = ordinary(func(ctx context.Context, _ activities.TakeTurnInput) (activities.TakeTurnResult, error) {
 		select {
 		case taking <- struct{}{}:
 		default:
@@ -361,7 +372,7 @@ func pathCanceled(p *played) {
 		case <-time.After(3 * time.Second):
 		}
 		return activities.TakeTurnResult{Verdict: proceeds}, nil
-	}
+	})
 	p.work()
 	p.apply(workflows.ApplyInput{})
 	<-taking
@@ -371,6 +382,19 @@ func pathCanceled(p *played) {
 	if err := p.end(p.id(), p.name); err == nil {
 		p.T.Error("the canceled run succeeds")
 	}
+}
+
+// pathSlowOperation waits for an operation that is asked about first after ten seconds.
+func pathSlowOperation(p *played) {
+	p.script["GetResource"] = inTurn[activities.GetResourceInput](absent(), present())
+	p.script["PreCheck"] = inTurn[activities.PreCheckInput](activities.PreCheckResult{Verdict: creates}, activities.PreCheckResult{Verdict: unchanged})
+	p.script["PutResource"] = scripted[activities.PutResourceInput](activities.PutResourceResult{
+		Verdict: resource.Proceed("accepted"), Sent: true, Token: "t", RetryAfter: 10 * time.Second,
+	})
+	p.work()
+	p.apply(workflows.ApplyInput{})
+	p.untilReady(1)
+	p.record(p.id())
 }
 
 // pathUnregistered registers a provider and sends the PUT again.
@@ -417,6 +441,7 @@ func pathReset(p *played) {
 		p.T.Fatal(err)
 	}
 	p.Until(60*time.Second, "the run was reset", func() (bool, string) { return p.runID(p.id()) != run, "not yet" })
+	p.untilReady(1) // a request before would be part of the first pass
 	p.send(p.id(), workflows.ReconcileUpdate, workflows.ReconcileInput{By: "test"})
 	p.untilReady(2)
 	p.record(p.id())

@@ -322,7 +322,7 @@ func (g *generator) swaps(list []ast.Stmt, isBody bool) {
 // swappable reports whether a statement issues commands and may be moved.
 func (g *generator) swappable(statement ast.Stmt) bool {
 	switch statement.(type) {
-	case *ast.ReturnStmt, *ast.BranchStmt, *ast.DeferStmt, *ast.DeclStmt, *ast.LabeledStmt:
+	case *ast.ReturnStmt, *ast.BranchStmt, *ast.DeferStmt, *ast.DeclStmt, *ast.LabeledStmt, *ast.CaseClause, *ast.CommClause:
 		return false
 	}
 	return g.of(statement) == effectCommand

@@ -47,8 +47,8 @@ func Limits() map[string]Limit {
 		"history.blocked.events": exact(7),
 		"history.blocked.bytes":  about(1563),
 		// A create with an operation, of a resource that nothing waits for.
-		"history.create.events": exact(27),
-		"history.create.bytes":  about(10424),
+		"history.create.events": exact(26),
+		"history.create.bytes":  about(10174),
 
 		// A create with an operation of two polls, from the apply to Ready.
 		"requests.first.get":       exact(2),
