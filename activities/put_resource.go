@@ -14,8 +14,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// maxObservationAge is how old the read may be that a PUT is based on.
-const maxObservationAge = 30 * time.Second
+// MaxObservationAge is how old the read may be that a PUT is based on.
+const MaxObservationAge = 30 * time.Second
 
 // PutResourceInput is what to write.
 type PutResourceInput struct {
@@ -223,12 +223,6 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutR
 	if in.Newest > in.Generation {
 		return *p.stopUnsent(writing.Superseded(in.Newest, in.Generation), p.repeated), nil
 	}
-	if p.isOld() && !p.repeated {
-		owner, err := a.CheckOwner(ctx, CheckOwnerInput{Desired: in.Desired, PassFacts: in.PassFacts})
-		if err != nil || owner.Verdict.Stops() {
-			return *p.stopUnsent(owner.Verdict, false), err
-		}
-	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
 	requests = a.forWrites(requests, in.Desired, in.PassFacts, writing.Step{Progress: heartbeat.content})
@@ -258,12 +252,8 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutR
 // needsRead reports whether the read of the pass is not sufficient. A PUT of an
 // existing resource keeps the tags that others set.
 func (p *put) needsRead() bool {
-	return !p.in.Kind.creates() || p.repeated || p.mustCreate() || p.isOld() || p.usesObserved()
+	return !p.in.Kind.creates() || p.repeated || p.mustCreate() || p.now().Sub(p.in.ObservedAt) > MaxObservationAge || p.usesObserved()
 }
-
-// isOld reports whether the checks and the read of the pass are too old to write: it waited for
-// its turn, or for a worker.
-func (p *put) isOld() bool { return p.now().Sub(p.in.ObservedAt) > maxObservationAge }
 
 // mustCreate reports whether the PUT has to create the resource: the manifest does
 // not allow changing one that another tool or user created.

@@ -2,7 +2,6 @@ package activities
 
 import (
 	"net/http"
-	"slices"
 	"testing"
 	"time"
 
@@ -56,7 +55,7 @@ func TestPutResource(t *testing.T) {
 		},
 		"OldObservation": {
 			reason: "a read older than 30s is recreated", given: func(w *world, in *PutResourceInput) { in.ObservedAt = w.now().Add(-31 * time.Second) },
-			done: true, sent: true, requests: []string{"GET rg1", "GET t1", "PUT t1"},
+			done: true, sent: true, requests: []string{"GET t1", "PUT t1"},
 		},
 		"OldAndInSync": {
 			reason: "a difference that another user corrected meanwhile gets no PUT",
@@ -64,7 +63,7 @@ func TestPutResource(t *testing.T) {
 				w.put(thingText, thingBody)
 				in.ObservedAt = w.now().Add(-31 * time.Second)
 			},
-			message: "in sync meanwhile", done: true, requests: []string{"GET rg1", "GET t1"},
+			message: "in sync meanwhile", done: true, requests: []string{"GET t1"},
 		},
 		"OldAndUncompared": {
 			reason: "an extension that requests a PUT gets it",
@@ -72,7 +71,7 @@ func TestPutResource(t *testing.T) {
 				w.put(thingText, thingBody)
 				in.ObservedAt, in.Kind = w.now().Add(-31*time.Second), PutUncompared
 			},
-			done: true, sent: true, requests: []string{"GET rg1", "GET t1", "PUT t1"},
+			done: true, sent: true, requests: []string{"GET t1", "PUT t1"},
 		},
 		"OldAndBusy": {
 			reason: "an operation that started since the read is joined",
@@ -80,7 +79,7 @@ func TestPutResource(t *testing.T) {
 				w.put(thingText, `{"location":"westus2","properties":{"provisioningState":"Updating"}}`)
 				in.ObservedAt = w.now().Add(-31 * time.Second)
 			},
-			message: "joined the operation in flight (Updating)", requests: []string{"GET rg1", "GET t1"},
+			message: "joined the operation in flight (Updating)", requests: []string{"GET t1"},
 		},
 		"OldAndFailed": {
 			reason: "a failed resource is the reason for the PUT, not its end",
@@ -88,7 +87,7 @@ func TestPutResource(t *testing.T) {
 				w.put(thingText, `{"location":"westus2","properties":{"size":1,"provisioningState":"Failed"}}`)
 				in.ObservedAt = w.now().Add(-31 * time.Second)
 			},
-			done: true, sent: true, requests: []string{"GET rg1", "GET t1", "PUT t1"},
+			done: true, sent: true, requests: []string{"GET t1", "PUT t1"},
 		},
 	}
 	for name, c := range cases {
@@ -117,24 +116,6 @@ func TestPutResource(t *testing.T) {
 				t.Errorf("%s: requests (-want +got):\n%s", c.reason, diff)
 			}
 		})
-	}
-}
-
-// TestPutAfterALongWait checks that a pass that waited, for its turn or a worker, has its owner
-// checked again, unless a PUT may have been sent: then its outcome is looked for.
-func TestPutAfterALongWait(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	in := PutResourceInput{Desired: desired(t, thingText, thingBody), Kind: PutCreation, ObservedAt: w.now().Add(-31 * time.Second)}
-	got, err := run(w, w.acts.PutResource, in)
-	must(t, err)
-	want(t, got.Verdict, resource.ActionBlock, resource.ReasonWaitingForOwner, resource.RetrySlow, "rg1")
-	if got.Sent || got.Unknown {
-		t.Errorf("got %+v, want nothing sent", got)
-	}
-	in.MaySent = true
-	if _, err := run(w, w.acts.PutResource, in); err == nil || !slices.Contains(w.requests(), "GET t1") {
-		t.Errorf("%v, requests %v; want reads of the resource until its absence is certain", err, w.requests())
 	}
 }
 

@@ -41,12 +41,13 @@ type passSpec struct {
 
 // passWrite is what a pass writes, and what became of it.
 type passWrite struct {
-	// turn is the parent whose turn the write needs; granted is set once the pass waited for it
-	// and has it.
-	turn    resource.ID
-	granted bool
-	put     activities.PutResourceResult
-	deleted activities.DeleteResourceResult
+	// turn is the parent whose turn the write needs, queuedAt the time since when the pass waits
+	// for it; granted is set once it has it.
+	turn     resource.ID
+	queuedAt time.Time
+	granted  bool
+	put      activities.PutResourceResult
+	deleted  activities.DeleteResourceResult
 	// polled is the end of the operation of the write. Its reading is used once.
 	polled activities.PollOperationResult
 	// written is the PUT whose result the post-check compares: of this pass, or of an

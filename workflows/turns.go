@@ -27,7 +27,7 @@ func (r *reconciler) takeTurn(ctx workflow.Context, p *pass, parent resource.ID)
 		// The request may still be granted: a run that ends must not stay in the queue.
 		r.endTurn(ctx, parent)
 	case verdict.Stops():
-		r.state.Wait.QueueParent, r.queued = parent, p
+		r.state.Wait.QueueParent, r.queued, p.queuedAt = parent, p, workflow.Now(ctx)
 	}
 	return verdict
 }
@@ -54,10 +54,15 @@ func (r *reconciler) takeQueued() *pass {
 	return p
 }
 
-// continueQueued runs the rest of a pass whose turn came. PutResource checks again what the steps
-// before it found, if that is too old.
+// continueQueued writes what a pass found whose turn came, or repeats its steps if that is too old.
 func (r *reconciler) continueQueued(ctx workflow.Context, p *pass) {
 	steps := r.steps(r)
+	if workflow.Now(ctx).Sub(p.queuedAt) > activities.MaxObservationAge {
+		fresh := r.newPass()
+		fresh.granted = true
+		r.runSteps(ctx, fresh, steps)
+		return
+	}
 	r.runSteps(ctx, p, steps[slices.IndexFunc(steps, func(s step) bool { return s.name == "PutResource" }):])
 }
 

@@ -218,6 +218,19 @@ func TestTurnWaiting(t *testing.T) {
 			}
 		}
 	})
+	// The owner may be changing by then, and the pre-check would block.
+	t.Run("woken late", func(t *testing.T) {
+		r := newRun(t)
+		r.script.inTurn()
+		r.script.pre, r.script.turn = create, waitTurn(1)
+		r.apply(desired())
+		r.RegisterDelayedCallback(func() {
+			r.SignalWorkflow(workflows.WakeSignal, workflows.WakeInput{ID: desired().ID, State: "next", At: startTime})
+		}, 31*time.Second)
+		r.start(time.Minute)
+		r.wantCalls("CheckOwner", "GetResource", "PreCheck", "TakeTurn",
+			"CheckOwner", "GetResource", "PreCheck", "PutResource", "EndTurn", "GetResource", "PostCheck")
+	})
 	fresh := map[string]func(*run){
 		"asked for": func(r *run) { r.at(10*time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{}) },
 		"asked for at the same time": func(r *run) {
