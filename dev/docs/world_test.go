@@ -125,7 +125,10 @@ func (s session) holdCluster() {
 	s.world.Sim.Call(http.MethodPost, "/holds", armsim.Hold{ID: cluster}, nil)
 	s.world.Sim.Patch(cluster, map[string]any{"sku": map[string]any{"capacity": 3}})
 	s.world.MustCLI("reconcile", cluster)
-	s.world.UntilPhase(60*time.Second, cluster, workflows.PhaseOperating)
+	s.world.Until(60*time.Second, "lists show the operation of the cluster", func() (bool, string) {
+		out := s.world.MustCLI("get", "--phase", string(workflows.PhaseOperating)).Out
+		return strings.Contains(out, "Operating"), out
+	})
 	for _, name := range []string{"telemetry", "audit", "traces"} {
 		s.world.MustCLI("reconcile", cluster+"/databases/"+name)
 		s.world.UntilPhase(60*time.Second, cluster+"/databases/"+name, workflows.PhaseBlocked)
