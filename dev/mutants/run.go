@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -37,8 +36,8 @@ const testTimeout = 5 * time.Minute
 // maxOutput bounds the output of a test in an error.
 const maxOutput = 2000
 
-// firstTests is how many tests run first with a mutant: those that reach the fewest mutants. If they
-// do not notice it, the next ones follow, four times as many each time.
+// firstTests is how many tests run first with a mutant: those that are short and reach few mutants.
+// If they do not notice it, the next ones follow, four times as many each time.
 const firstTests = 8
 
 // program is the test binary of the package with all mutants, of which MUTANT activates one.
@@ -46,8 +45,10 @@ type program struct {
 	binary string
 	// folder is that of the package.
 	folder string
-	// reaching are the tests that reach each mutant, the most specific first.
+	// reaching are the tests that reach each mutant, in the order in which they are run.
 	reaching map[int][]string
+	// switches are those that each test passes without a mutant.
+	switches map[string]int64
 }
 
 // build compiles the package in a folder of the repository, with the files of the mutants, into
@@ -112,7 +113,14 @@ type replayed struct {
 	Hangs bool
 }
 
-// resultMark begins the lines with a replayed.
+// A mutant with more than so many switches, and so many times those without it, makes passes
+// without end.
+const (
+	maxSwitches = 100_000
+	maxLoops    = 20
+)
+
+// resultMark begins the lines with a result.
 const resultMark = "mutant: "
 
 // replay replays the histories with each of the mutants.
@@ -128,15 +136,11 @@ func (p *program) replay(ctx context.Context, mutants []int) (map[int]replayed, 
 		var out bytes.Buffer
 		command.Stdout, command.Stderr = &out, &out
 		failed := command.Run()
-		before := len(results)
-		lines := bufio.NewScanner(bytes.NewReader(out.Bytes()))
-		for lines.Scan() {
-			var r replayed
-			if text, found := strings.CutPrefix(lines.Text(), resultMark); found && json.Unmarshal([]byte(text), &r) == nil {
-				results[r.Mutant] = r
-			}
+		ended := 0
+		for _, r := range decodeResults[replayed](out.Bytes()) {
+			results[r.Mutant] = r
+			ended++
 		}
-		ended := len(results) - before
 		switch {
 		case failed == nil && ended == len(mutants):
 		case ctx.Err() != nil:
@@ -150,40 +154,58 @@ func (p *program) replay(ctx context.Context, mutants []int) (map[int]replayed, 
 	return results, nil
 }
 
-// cover runs each test alone, without a mutant, and records the mutants that it reaches.
+// covered is a test, the mutants that it reaches, and the switches and the time that it needs
+// without one.
+type covered struct {
+	Test     string
+	Reached  []int
+	Switches int64
+	Seconds  float64
+}
+
+// cost is what the test costs for each mutant that it may be the one to notice.
+func (c covered) cost() float64 { return c.Seconds * float64(len(c.Reached)) }
+
+// cover runs each test without a mutant, and notes which tests reach a mutant.
 func (p *program) cover(ctx context.Context) error {
-	list, err := exec.CommandContext(ctx, p.binary, "-test.list", ".").Output()
+	names, err := exec.CommandContext(ctx, p.binary, "-test.list", ".").Output()
 	if err != nil {
 		return fmt.Errorf("list the tests: %w", err)
 	}
-	reached := map[string][]int{}
-	file := p.binary + ".reached"
-	for _, test := range strings.Fields(string(list)) {
-		if replayTests.MatchString(test) {
-			continue
-		}
-		if output, err := p.runAgain(ctx, []string{test}, "MUTANTS_REACHED="+file); err != nil {
-			return fmt.Errorf("run %s without a mutant: %w\n%s", test, err, output[:min(len(output), maxOutput)])
-		}
-		content, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		var mutants []int
-		if err := json.Unmarshal(content, &mutants); err != nil {
-			return err
-		}
-		reached[test] = mutants
+	tests := slices.DeleteFunc(strings.Fields(string(names)), replayTests.MatchString)
+	list, err := json.Marshal(tests)
+	if err != nil {
+		return err
 	}
-	p.reaching = map[int][]string{}
-	for _, test := range slices.SortedFunc(maps.Keys(reached), func(a, b string) int {
-		return cmp.Or(len(reached[a])-len(reached[b]), strings.Compare(a, b))
-	}) {
-		for _, n := range reached[test] {
-			p.reaching[n] = append(p.reaching[n], test)
+	command := exec.CommandContext(ctx, p.binary, "-test.short", "-test.timeout", testTimeout.String())
+	command.Dir, command.Env = p.folder, append(os.Environ(), "TEMPORAL_DEBUG=1", "MUTANTS_TESTS="+string(list))
+	output, failed := command.CombinedOutput()
+	results := decodeResults[covered](output)
+	if failed != nil || len(results) != len(tests) {
+		return fmt.Errorf("run the tests without a mutant: %w\n%s", cmp.Or(failed, errors.New("results are missing")), output[max(0, len(output)-maxOutput):])
+	}
+	slices.SortFunc(results, func(a, b covered) int {
+		return cmp.Or(cmp.Compare(a.cost(), b.cost()), strings.Compare(a.Test, b.Test))
+	})
+	p.reaching, p.switches = map[int][]string{}, map[string]int64{}
+	for _, c := range results {
+		p.switches[c.Test] = c.Switches
+		for _, n := range c.Reached {
+			p.reaching[n] = append(p.reaching[n], c.Test)
 		}
 	}
 	return nil
+}
+
+// decodeResults returns the results in the output of a test binary.
+func decodeResults[Result any](output []byte) (results []Result) {
+	for line := range bytes.Lines(output) {
+		var r Result
+		if text, found := bytes.CutPrefix(line, []byte(resultMark)); found && json.Unmarshal(text, &r) == nil {
+			results = append(results, r)
+		}
+	}
+	return results
 }
 
 // failedTest is the line of a test that failed.
@@ -196,7 +218,11 @@ func (p *program) noticed(ctx context.Context, mutant int) (string, error) {
 	for count := firstTests; len(tests) > 0; count *= 4 {
 		part := tests[:min(count, len(tests))]
 		tests = tests[len(part):]
-		output, err := p.runAgain(ctx, part, fmt.Sprintf("MUTANT=%d", mutant))
+		switches := int64(maxSwitches)
+		for _, test := range part {
+			switches += maxLoops * p.switches[test]
+		}
+		output, err := p.runAgain(ctx, part, fmt.Sprintf("MUTANT=%d", mutant), fmt.Sprintf("MUTANTS_SWITCHES=%d", switches))
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
