@@ -98,7 +98,8 @@ func (q *turnQueue) end(ctx workflow.Context, continues bool) (bool, error) {
 	if err := awaitHandlers(ctx); err != nil {
 		return true, err
 	}
-	if err := q.drainSignals(ctx); err != nil {
+	// The coroutine receive may have taken a signal of the last task without having run yet.
+	if err := runOtherCoroutines(ctx); err != nil {
 		return true, err
 	}
 	if continues {
@@ -183,22 +184,6 @@ func (q *turnQueue) receive(ctx workflow.Context) {
 		var turn activities.Turn
 		if more := channel.Receive(ctx, &turn); !more {
 			return
-		}
-		q.release(ctx, turn)
-	}
-}
-
-// drainSignals handles the signals that arrived with the last task. The receive
-// coroutine may have taken one of them without having run yet, so it runs first.
-func (q *turnQueue) drainSignals(ctx workflow.Context) error {
-	if err := runOtherCoroutines(ctx); err != nil {
-		return err
-	}
-	channel := workflow.GetSignalChannel(ctx, EndTurnSignal)
-	for {
-		var turn activities.Turn
-		if !channel.ReceiveAsync(&turn) {
-			return nil
 		}
 		q.release(ctx, turn)
 	}

@@ -372,14 +372,15 @@ func TestSiblingsShortTurns(t *testing.T) {
 // turn that it has ended.
 func TestSiblingsKeepEndOfSameTask(t *testing.T) {
 	f := newFamily(t)
-	f.take(0, "a", "b")
+	f.take(0, "a", "b", "c")
 	f.onCheck = func() {
 		f.SetContinueAsNewSuggested(true)
 		f.SignalWorkflowSkippingWorkflowTask(workflows.EndTurnSignal, turnOf("a", "run 1"))
+		f.SignalWorkflowSkippingWorkflowTask(workflows.EndTurnSignal, turnOf("b", "run 1"))
 	}
 	f.run(0, workflows.SerializeSiblingsInput{})
-	if input := f.next(); input.Holder == nil || input.Holder.Turn.ID.Name() != "b" {
-		t.Errorf("the next run starts with %+v, want b as holder: the EndTurn of a is lost", input.Holder)
+	if input := f.next(); input.Holder == nil || input.Holder.Turn.ID.Name() != "c" {
+		t.Errorf("the next run starts with %+v, want c as holder: the end of a turn is lost", input.Holder)
 	}
 }
 
