@@ -14,7 +14,8 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-const noAction = "no action needed"
+// NoAction is the advice for a cause that ends by itself, or its beginning.
+const NoAction = "no action needed"
 
 // adviceFor returns the advice for a resource that waits for no other one.
 func adviceFor(c resource.Condition, phase workflows.Phase, name string) string {
@@ -91,17 +92,17 @@ func heldAdvice(message string) string {
 
 // advices has the advice for reasons that need no further context.
 var advices = map[resource.Reason]string{
-	resource.ReasonReconciling:         noAction,
-	resource.ReasonDeleting:            noAction,
-	resource.ReasonThrottled:           noAction + ": Azure limits the requests",
+	resource.ReasonReconciling:         NoAction,
+	resource.ReasonDeleting:            NoAction,
+	resource.ReasonThrottled:           NoAction + ": Azure limits the requests",
 	resource.ReasonArmUnreachable:      "check the worker's network and the health of Azure; Armature retries automatically",
 	resource.ReasonTemporalSlow:        "check the load and the database of Temporal: `armature doctor`; Armature retries automatically",
 	resource.ReasonTemporalUnavailable: "check the worker's connection to Temporal: `armature doctor`; Armature retries automatically",
-	resource.ReasonOperationInProgress: noAction + " until the operation in Azure ends; `armature reconcile NAME --force --reason WHY` does not wait for it",
+	resource.ReasonOperationInProgress: NoAction + " until the operation in Azure ends; `armature reconcile NAME --force --reason WHY` does not wait for it",
 	resource.ReasonOperationTimeout:    "check the operation in Azure: it has exceeded reconcile.timeout; nothing is sent while it runs",
 	resource.ReasonPostReconciliationFailure: "the resource exists in Azure and is not ready there: follow the message (an approval may be missing), " +
 		"or wait; `armature reconcile NAME` checks now",
-	resource.ReasonWaitingForSibling:    noAction + ": it waits for its turn",
+	resource.ReasonWaitingForSibling:    NoAction + ": it waits for its turn",
 	resource.ReasonSecretNotFound:       "provide the secret that the message names to the worker; Armature retries automatically",
 	resource.ReasonContainsUnmanaged:    "delete what it contains, or run `armature delete NAME --cascade`",
 	resource.ReasonContainsData:         "look at its data, then run `armature delete NAME --with-data`",

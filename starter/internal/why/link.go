@@ -96,14 +96,14 @@ func newLink(v backend.View, taskQueue string, now time.Time) *Link {
 	case v.Operation != "":
 		l.State, l.Attempt = string(v.Phase), backend.Attempt{NextTry: v.Record.NextAttempt}
 		l.Since, l.Reason, l.Message, l.Origin = v.OperationSince, "", v.Operation+" in progress in Azure", ""
-		l.Advice = noAction
+		l.Advice = NoAction
 	case v.Paused && !v.Deleting:
 		l.Attempt, l.Advice = backend.Attempt{}, "run `armature resume "+l.Name+"`"
 	case c.Ready:
 		l.Clear = true
 	default:
 		l.Advice = adviceFor(c, v.Phase, l.Name)
-		if l.deleting && !strings.HasPrefix(l.Advice, noAction) && c.Reason != resource.ReasonDeletionNotSupported {
+		if l.deleting && !strings.HasPrefix(l.Advice, NoAction) && c.Reason != resource.ReasonDeletionNotSupported {
 			l.Advice += "; " + undoAdvice(l.Name, l.abortable)
 		}
 	}

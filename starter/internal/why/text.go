@@ -65,16 +65,16 @@ func (p *printer) branches(l *Link, indent string) {
 		if len(next.WaitsFor) == 0 {
 			maxRunes *= 4
 		}
-		p.printf("%s%s%s%s\n", indent, branch, l.verb(), p.line(next, maxRunes))
+		p.printf("%s%s%s%s\n", indent, branch, l.Verb(), p.line(next, maxRunes))
 		p.branches(next, indent+below)
 	}
 	if l.More > 0 {
-		p.printf("%s└ %s%d more\n", indent, l.verb(), l.More)
+		p.printf("%s└ %s%d more\n", indent, l.Verb(), l.More)
 	}
 }
 
-// verb joins a link to what it waits for.
-func (l *Link) verb() string {
+// Verb joins a link to what it waits for.
+func (l *Link) Verb() string {
 	switch l.Reason {
 	case resource.ReasonWaitingForSibling:
 		return "waits for its turn behind "
@@ -172,7 +172,7 @@ const maxReasonsNamed = 3
 func explainText(roots []*Link) string {
 	var commands []string
 	for _, l := range roots {
-		if l == nil || l.Reason == "" || l.Stale || strings.HasPrefix(l.Advice, noAction) {
+		if l == nil || l.Reason == "" || l.Stale || strings.HasPrefix(l.Advice, NoAction) {
 			continue
 		}
 		command := "`armature explain " + string(l.Reason) + "`"
