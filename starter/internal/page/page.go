@@ -1,0 +1,114 @@
+// Package page serves an estate as web pages: an overview with the root causes first, a graph,
+// and a page for each resource. It owns the HTTP server, its view models and templates. It
+// reads Temporal through interfaces, decides nothing, changes nothing, and knows no flags.
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/armature-io/armature/internal/audit"
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/workflows"
+)
+
+// Fleet is what Temporal knows beside the resources.
+type Fleet interface {
+	Freezes(ctx context.Context) (freezes []workflows.Freeze, interrupted bool, err error)
+	Pollers(ctx context.Context) ([]backend.Poller, error)
+}
+
+// Options configure a Server.
+type Options struct {
+	Reader backend.Reader
+	Fleet  Fleet
+	// Namespace and TaskQueue are shown; resources without a task queue have TaskQueue.
+	Namespace, TaskQueue string
+	// History reads the requests and writes of a resource, and a sentence about where they
+	// begin.
+	History func(ctx context.Context, workflowID string) (records []audit.Record, begin string, err error)
+	// WebUI is the address of the Temporal Web UI, "" for no links to it. Portal is that of
+	// the Azure portal.
+	WebUI, Portal string
+	Now           func() time.Time
+	// Announce prints an address that opens the page once.
+	Announce func(address string)
+}
+
+// Server serves the pages of one namespace.
+type Server struct {
+	options   Options
+	door      *door
+}
+
+// The bounds of the HTTP server.
+const (
+	headerTimeout   = 5 * time.Second
+	idleTimeout     = 2 * time.Minute
+	shutdownTimeout = 3 * time.Second
+	maxHeaderBytes  = 16 << 10
+)
+
+// Listen returns a listener on a loopback address, host:port. It refuses any other address:
+// the local page has no login but the address that the command prints.
+func Listen(ctx context.Context, address string) (net.Listener, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %q: it is not host:port, such as 127.0.0.1:8420", address)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, fmt.Errorf("listen on %s: only loopback addresses such as 127.0.0.1:8420 are served, because the page has no login for other computers", address)
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen: %w; another address: --listen 127.0.0.1:0", err)
+	}
+	return listener, nil
+}
+
+// Serve serves the pages until ctx ends, which is no error.
+func Serve(ctx context.Context, listener net.Listener, options Options) error {
+	s := New(options, listener.Addr().String())
+	options.Announce(s.door.address())
+	server := &http.Server{
+		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve the page: %w", err)
+	case <-ctx.Done():
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+	defer cancel()
+	if err := server.Shutdown(ending); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("end the page: %w", err)
+	}
+	return nil
+}
+
+// New returns a server that browsers reach at host:port.
+func New(options Options, host string) *Server {
+	s := &Server{options: options}
+	s.door = newDoor(host, options.Now, options.Announce)
+	return s
+}
+
+// Handler returns the pages behind the door.
+func (s *Server) Handler() http.Handler {
+	pages := http.NewServeMux()
+	pages.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
+		s.notFound(w, r, "There is no page "+r.URL.Path+".")
+	})
+	all := http.NewServeMux()
+	all.Handle("GET /static/", http.HandlerFunc(serveStatic))
+	all.Handle("/", s.door.guard(pages))
+	return s.door.check(all)
+}
