@@ -43,6 +43,7 @@ type Options struct {
 // Server serves the pages of one namespace.
 type Server struct {
 	options   Options
+	estate    *estate
 	door      *door
 }
 
@@ -96,7 +97,7 @@ func Serve(ctx context.Context, listener net.Listener, options Options) error {
 
 // New returns a server that browsers reach at host:port.
 func New(options Options, host string) *Server {
-	s := &Server{options: options}
+	s := &Server{options: options, estate: newEstate(options)}
 	s.door = newDoor(host, options.Now, options.Announce)
 	return s
 }
@@ -104,6 +105,7 @@ func New(options Options, host string) *Server {
 // Handler returns the pages behind the door.
 func (s *Server) Handler() http.Handler {
 	pages := http.NewServeMux()
+	pages.HandleFunc("GET /{$}", s.overview)
 	pages.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
 		s.notFound(w, r, "There is no page "+r.URL.Path+".")
 	})

@@ -39,7 +39,7 @@ func parseTemplates() map[string]*template.Template {
 		"file": staticAddress, "plural": plural, "moment": newMoment, "dict": args,
 	}).ParseFS(templateFiles, "templates/layout.html.tmpl", "templates/parts.html.tmpl"))
 	parsed := map[string]*template.Template{}
-	for _, name := range []string{pageMessage} {
+	for _, name := range []string{pageOverview, pageMessage} {
 		parsed[name] = template.Must(template.Must(layout.Clone()).ParseFS(templateFiles, "templates/"+name+".html.tmpl"))
 	}
 	return parsed
@@ -53,6 +53,22 @@ type moment struct{ Machine, Text string }
 
 func newMoment(t time.Time) moment {
 	return moment{Machine: t.UTC().Format(time.RFC3339), Text: t.UTC().Format("2006-01-02 15:04Z")}
+}
+
+// frame returns what every page has.
+func (s *Server) frame(r *http.Request, state *snapshot, here string) Frame {
+	f := Frame{
+		Title: here, Here: here, Self: r.URL.RequestURI(), Namespace: s.options.Namespace, Query: r.URL.Query().Get("q"), ReadAt: state.readAt,
+	}
+	if state.err != nil {
+		f.Away = cli.OneLine(state.err.Error())
+		return f
+	}
+	if len(state.workers) == 0 {
+		f.Notes = append(f.Notes, Note{Tone: ToneBad, Text: segments("No worker polls the task queue " + s.options.TaskQueue +
+			": nothing is checked or written. Start one; `armature doctor` shows what it needs.")})
+	}
+	return f
 }
 
 // render writes a page. A browser that shows the same page already gets no body.
