@@ -44,6 +44,7 @@ type Options struct {
 type Server struct {
 	options   Options
 	estate    *estate
+	resources *resources
 	door      *door
 }
 
@@ -98,6 +99,7 @@ func Serve(ctx context.Context, listener net.Listener, options Options) error {
 // New returns a server that browsers reach at host:port.
 func New(options Options, host string) *Server {
 	s := &Server{options: options, estate: newEstate(options)}
+	s.resources = newResources(options, s.estate)
 	s.door = newDoor(host, options.Now, options.Announce)
 	return s
 }
@@ -106,6 +108,8 @@ func New(options Options, host string) *Server {
 func (s *Server) Handler() http.Handler {
 	pages := http.NewServeMux()
 	pages.HandleFunc("GET /{$}", s.overview)
+	pages.HandleFunc("GET /resource", s.resource)
+	pages.HandleFunc("GET /resource/history", s.history)
 	pages.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
 		s.notFound(w, r, "There is no page "+r.URL.Path+".")
 	})

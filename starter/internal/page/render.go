@@ -39,7 +39,7 @@ func parseTemplates() map[string]*template.Template {
 		"file": staticAddress, "plural": plural, "moment": newMoment, "dict": args,
 	}).ParseFS(templateFiles, "templates/layout.html.tmpl", "templates/parts.html.tmpl"))
 	parsed := map[string]*template.Template{}
-	for _, name := range []string{pageOverview, pageMessage} {
+	for _, name := range []string{pageOverview, pageResource, pageHistory, pageMessage} {
 		parsed[name] = template.Must(template.Must(layout.Clone()).ParseFS(templateFiles, "templates/"+name+".html.tmpl"))
 	}
 	return parsed
