@@ -108,6 +108,7 @@ func New(options Options, host string) *Server {
 func (s *Server) Handler() http.Handler {
 	pages := http.NewServeMux()
 	pages.HandleFunc("GET /{$}", s.overview)
+	pages.HandleFunc("GET /graph", s.graph)
 	pages.HandleFunc("GET /resource", s.resource)
 	pages.HandleFunc("GET /resource/history", s.history)
 	pages.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {

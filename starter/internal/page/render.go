@@ -27,8 +27,8 @@ const (
 //go:embed templates
 var templateFiles embed.FS
 
-//go:embed static/page.css static/page.js static/icon.svg
-//go:embed static/npm/htmx.org/dist/htmx.min.js
+//go:embed static/page.css static/page.js static/graph.js static/icon.svg
+//go:embed static/npm/htmx.org/dist/htmx.min.js static/npm/@dagrejs/dagre/dist/dagre.min.js
 var staticFiles embed.FS
 
 // templates are parsed once, with the program.
@@ -39,7 +39,7 @@ func parseTemplates() map[string]*template.Template {
 		"file": staticAddress, "plural": plural, "moment": newMoment, "dict": args,
 	}).ParseFS(templateFiles, "templates/layout.html.tmpl", "templates/parts.html.tmpl"))
 	parsed := map[string]*template.Template{}
-	for _, name := range []string{pageOverview, pageResource, pageHistory, pageMessage} {
+	for _, name := range []string{pageOverview, pageGraph, pageResource, pageHistory, pageMessage} {
 		parsed[name] = template.Must(template.Must(layout.Clone()).ParseFS(templateFiles, "templates/"+name+".html.tmpl"))
 	}
 	return parsed
