@@ -44,6 +44,8 @@ func badFlags() map[string]badInput {
 		"group without manifests":   line("it would be without effect", "delete", "adx", "--resource-group", "rg1"),
 		"shell unknown":             line("an argument out of the list", "completion", "cmd"),
 		"freeze selector":           line("shows the form", "freeze", "-l", "prod"),
+		"ui for all":                line("the pages have no login", "ui", "--listen", "0.0.0.0:8420"),
+		"ui without port":           line("shows the form", "ui", "--listen", "localhost"),
 		"rules of nothing":          line("the message names what it needs", "rules", "check"),
 		"rules of a missing file":   line("a typo in the path", "rules", "check", "DIR/none.yaml"),
 		"rules that do not parse":   {reason: "what a worker would refuse", files: map[string]string{"r.yaml": "rules: [\n"}, args: []string{"rules", "check", "DIR/r.yaml"}},

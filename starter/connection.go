@@ -50,9 +50,10 @@ type historian interface {
 	Runs(ctx context.Context, workflowID string) ([]backend.HistoryRun, error)
 }
 
-// pollReader reports whether workers serve a task queue.
+// pollReader reports whether workers serve a task queue, and which.
 type pollReader interface {
 	Polled(ctx context.Context, taskQueue string) bool
+	Pollers(ctx context.Context) ([]backend.Poller, error)
 }
 
 // connection is an open connection to Temporal: one interface for each group of

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/armature-io/armature/internal/audit"
 	"github.com/armature-io/armature/internal/payload"
@@ -56,24 +57,14 @@ func (a *app) history(ctx context.Context, targets backend.Selection, since stri
 	if err != nil {
 		return err
 	}
-	converters, err := a.payloads(ctx)
-	if err != nil {
-		return err
-	}
 	var runs []backend.HistoryRun
 	var records []audit.Record
 	for _, workflowID := range workflowIDs {
-		of, err := b.Runs(ctx, workflowID)
+		ofRuns, ofRecords, err := a.auditRecords(ctx, b, workflowID, from)
 		if err != nil {
 			return err
 		}
-		place := payload.Place{Namespace: b.namespace, WorkflowID: workflowID}
-		reading := &backend.Reading{DataConverter: payload.At(place, converters.Data)}
-		records = append(records, backend.AuditRecords(reading, of, from)...)
-		if err := reading.Unreadable(); err != nil {
-			return err
-		}
-		runs = append(runs, of...)
+		runs, records = append(runs, ofRuns...), append(records, ofRecords...)
 	}
 	slices.SortStableFunc(runs, func(x, y backend.HistoryRun) int { return x.Started.Compare(y.Started) })
 	slices.SortStableFunc(records, func(x, y audit.Record) int { return x.Time.Compare(y.Time) })
@@ -92,6 +83,22 @@ func (a *app) history(ctx context.Context, targets backend.Selection, since stri
 	}
 	a.note("%s", backend.HistoryEnd(runs))
 	return nil
+}
+
+// auditRecords returns the histories of a workflow, and their events since a time.
+func (a *app) auditRecords(ctx context.Context, b *connection, workflowID string, from time.Time) ([]backend.HistoryRun, []audit.Record, error) {
+	converters, err := a.payloads(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	runs, err := b.Runs(ctx, workflowID)
+	if err != nil {
+		return nil, nil, err
+	}
+	place := payload.Place{Namespace: b.namespace, WorkflowID: workflowID}
+	reading := &backend.Reading{DataConverter: payload.At(place, converters.Data)}
+	records := backend.AuditRecords(reading, runs, from)
+	return runs, records, reading.Unreadable()
 }
 
 // historyOf returns the IDs of the chosen workflows. Temporal may have the history of a

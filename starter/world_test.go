@@ -184,6 +184,13 @@ func (f *fakeTemporal) List(_ context.Context, query string) ([]backend.Record, 
 	return running, f.listErr
 }
 
+func (f *fakeTemporal) Pollers(context.Context) ([]backend.Poller, error) {
+	if f.silent {
+		return nil, nil
+	}
+	return []backend.Poller{{Identity: "worker-1", Last: noon()}}, nil
+}
+
 // now returns the status that a resource has at the last list.
 func (f *fakeTemporal) now(workflowID string) workflows.Status {
 	list := f.statuses[workflowID]

@@ -61,14 +61,14 @@ const (
 func Listen(ctx context.Context, address string) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, fmt.Errorf("listen on %q: it is not host:port, such as 127.0.0.1:8420", address)
+		return nil, fmt.Errorf("listen on %q: it is not host:port; use an address such as 127.0.0.1:8420", address)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, fmt.Errorf("listen on %s: only loopback addresses such as 127.0.0.1:8420 are served, because the page has no login for other computers", address)
+		return nil, fmt.Errorf("listen on %s: other computers are refused, because the page has no login; use a loopback address such as 127.0.0.1:8420", address)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("listen: %w; another address: --listen 127.0.0.1:0", err)
+		return nil, fmt.Errorf("listen: %w; use --listen 127.0.0.1:0 for a free port", err)
 	}
 	return listener, nil
 }

@@ -1,0 +1,71 @@
+package starter
+
+import (
+	"context"
+	"time"
+
+	"github.com/armature-io/armature/internal/audit"
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/page"
+	"github.com/spf13/cobra"
+)
+
+// The CLI's own environment variables with addresses for links.
+const (
+	webUIVariable  = "ARMATURE_WEB_UI"
+	portalVariable = "ARMATURE_PORTAL"
+	publicPortal   = "https://portal.azure.com"
+)
+
+func (a *app) uiCommand() *cobra.Command {
+	var listen, webUI, portal string
+	variable := func(name, otherwise string) string {
+		if value, ok := a.environment.LookupEnv(name); ok && value != "" {
+			return value
+		}
+		return otherwise
+	}
+	c := &cobra.Command{
+		Use:        "ui",
+		SuggestFor: []string{"web", "dashboard", "serve"},
+		Short:      "Show the estate in a browser",
+		Long: `ui serves pages about all managed resources to a browser on this computer, until
+Ctrl-C: the root causes first, with who has to act; a graph; and a page for each
+resource. It shows what get, why, describe and history show, and changes nothing.
+
+It prints an address that opens the pages once, and another one each time that one was
+used. Only loopback addresses are served. While no page is visible, it asks Temporal
+nothing.
+
+` + cli.ExitHelp,
+		Example: "  armature ui\n  armature ui --listen 127.0.0.1:8420 --web-ui https://temporal.example.com",
+		Args:    cli.NoArgs("a resource has a page of its own; `armature why NAME` explains it in the terminal"),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.ui(c.Context(), listen, page.Options{WebUI: webUI, Portal: portal})
+		},
+	}
+	c.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "loopback address to serve; port 0 is any free port")
+	c.Flags().StringVar(&webUI, "web-ui", variable(webUIVariable, ""), "address of the Temporal Web UI, for links (environment: "+webUIVariable+")")
+	c.Flags().StringVar(&portal, "portal", variable(portalVariable, publicPortal), "address of the Azure portal, for links (environment: "+portalVariable+")")
+	return c
+}
+
+func (a *app) ui(ctx context.Context, listen string, options page.Options) error {
+	b, err := a.connection(ctx)
+	if err != nil {
+		return err
+	}
+	listener, err := page.Listen(ctx, listen)
+	if err != nil {
+		return cli.BadInput("%w", err)
+	}
+	options.Reader, options.Fleet = b.Reader, b
+	options.Namespace, options.TaskQueue, options.Now = b.namespace, a.taskQueue, a.now
+	options.History = func(ctx context.Context, workflowID string) ([]audit.Record, string, error) {
+		runs, records, err := a.auditRecords(ctx, b, workflowID, time.Time{})
+		return records, backend.HistoryEnd(runs), err
+	}
+	options.Announce = func(address string) { a.printf("%s\n", address) }
+	return page.Serve(ctx, listener, options)
+}
