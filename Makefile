@@ -123,9 +123,30 @@ spec: ## apply each patch of dev/attack/spec in turn, and check that the test of
 mutants: ## change each command and condition of workflows/, and check that replay, or a test, notices; MUTANTS=REGEXP selects
 	cd dev && $(GO) run ./mutants $(SAMPLE) --seed '$(SEED)' --run '$(MUTANTS)'
 
+# The rules of accessibility that test-webui checks.
+AXE_VERSION := 4.14.1
+AXE := $(CURDIR)/dev/.axe/$(AXE_VERSION)/node_modules/axe-core/axe.min.js
+# What armature ui embeds of npm packages, and where their packages are installed.
+PAGE_NPM := starter/internal/page/static/npm
+PAGE_MODULES := $(CURDIR)/dev/.page/node_modules
+
 .PHONY: test-webui
-test-webui: chromium ## test the Web UI with Chromium; installs it if missing
-	cd dev && CHROMIUM="$$(command -v chromium)" $(GO) test $(TEST_FLAGS) -count=1 -timeout 15m ./webui
+test-webui: chromium $(AXE) $(PAGE_MODULES) ## test the Web UI and the pages of armature ui with Chromium; installs it and Node.js if missing
+	cd dev && CHROMIUM="$$(command -v chromium)" AXE='$(AXE)' PAGE_MODULES='$(PAGE_MODULES)' $(GO) test $(TEST_FLAGS) -count=1 -timeout 15m ./webui
+
+$(AXE): | nodejs
+	npm install --silent --no-audit --no-fund --prefix dev/.axe/$(AXE_VERSION) axe-core@$(AXE_VERSION)
+
+# npm checks each package by the hash in package-lock.json.
+$(PAGE_MODULES): $(PAGE_NPM)/package-lock.json | nodejs
+	@mkdir -p dev/.page && cp $(PAGE_NPM)/package.json $(PAGE_NPM)/package-lock.json dev/.page
+	npm ci --silent --ignore-scripts --no-audit --no-fund --prefix dev/.page && touch '$@'
+
+.PHONY: page-files
+page-files: $(PAGE_MODULES) ## copy the embedded files of armature ui from npm, in the versions of its package-lock.json
+	cd $(PAGE_NPM) && cut -c67- SHA256SUMS | while read -r file; do \
+		mkdir -p "$$(dirname "$$file")" && install -m 644 "$(PAGE_MODULES)/$$file" "$$file"; \
+	done && files="$$(cut -c67- SHA256SUMS)" && sha256sum $$files >SHA256SUMS
 
 # The last server for Node.js 20, with its version.
 YAML_LANGUAGE_SERVER_VERSION := 1.25.0
@@ -212,7 +233,7 @@ WAITING := test-dev test-webui test-postgres
 .PHONY: check
 check: ## everything that CI runs, three parts at a time; prints the time of each part at the end
 	@mkdir -p dev/bin && rm -f $(PART_TIMES)
-	@$(MAKE) --no-print-directory gcc chromium postgresql $(YAML_LANGUAGE_SERVER) $(AZURITE)
+	@$(MAKE) --no-print-directory gcc chromium postgresql $(YAML_LANGUAGE_SERVER) $(AZURITE) $(AXE) $(PAGE_MODULES)
 	@export GOGC=$(CHECK_GOGC); code=0; \
 	$(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync=recurse \
 		$(CHECK) PRODUCT="$$($(SAMPLED) | xargs)" $(PARTS:%=part-%) || code=$$?; \
@@ -324,4 +345,4 @@ fmt: ## format the code
 
 .PHONY: clean
 clean: ## remove build results and the demo's data
-	rm -rf bin dist dev/bin dev/.demo dev/.editor
+	rm -rf bin dist dev/bin dev/.demo dev/.editor dev/.axe dev/.page

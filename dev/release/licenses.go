@@ -19,6 +19,7 @@ import (
 // allowedLicenses are the licenses, by SPDX ID, of modules that may be linked into a
 // program of a release, each with the reason. The decision record 0025 has the policy.
 var allowedLicenses = map[string]string{
+	"0BSD":             "permissive, without a condition",
 	"Apache-2.0":       "permissive; license and NOTICE go with the program",
 	"BSD-2-Clause":     "permissive; the text goes with the program",
 	"BSD-3-Clause":     "permissive; the text goes with the program",
@@ -110,6 +111,9 @@ func newLicenseReader() (*licenseReader, error) {
 	return &licenseReader{known: known}, nil
 }
 
+// spdxNames are the SPDX IDs of licenses that the classifier names otherwise.
+var spdxNames = map[string]string{"BSD-0-Clause": "0BSD"}
+
 // identify returns the SPDX IDs of the licenses in a text, sorted, and the number of
 // lines that are neither part of one nor a line with a copyright.
 func (r *licenseReader) identify(text []byte) (ids []string, unknown int) {
@@ -118,7 +122,7 @@ func (r *licenseReader) identify(text []byte) (ids []string, unknown int) {
 	found := map[string]bool{}
 	for _, match := range r.known.Match(text).Matches {
 		if match.MatchType != "Copyright" {
-			found[match.Name] = true
+			found[cmp.Or(spdxNames[match.Name], match.Name)] = true
 		}
 		for line := match.StartLine; line <= match.EndLine && line <= len(lines); line++ {
 			covered[line] = true
@@ -186,7 +190,7 @@ func checkLicenses(w io.Writer, r *licenseReader, modules []linkedModule) error 
 	names := slices.SortedFunc(maps.Keys(count), func(a, b string) int {
 		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b))
 	})
-	fmt.Fprintf(w, "%d linked modules\n", len(modules))
+	fmt.Fprintf(w, "%d linked modules and npm packages\n", len(modules))
 	for _, id := range names {
 		fmt.Fprintf(w, "  %-18s %d\n", id, count[id])
 	}

@@ -64,7 +64,8 @@ func run(ctx context.Context, w io.Writer, args []string) error {
 	return fmt.Errorf("%s: unknown command, or another number of folders than it takes", args[0])
 }
 
-// licensesCommand checks the licenses of all modules that a release links.
+// licensesCommand checks the licenses of all modules that a release links, and of the npm
+// packages that it embeds.
 func licensesCommand(ctx context.Context, w io.Writer, o options) error {
 	modules, err := linkedModules(ctx, o.root, o.platforms, o.packages)
 	if err != nil {
@@ -74,5 +75,9 @@ func licensesCommand(ctx context.Context, w io.Writer, o options) error {
 	if err != nil {
 		return err
 	}
-	return checkLicenses(w, reader, modules)
+	packages, err := npmPackages(o.root)
+	if err != nil {
+		return err
+	}
+	return checkLicenses(w, reader, withPackages(modules, packages))
 }

@@ -50,9 +50,13 @@ func sbomCommand(ctx context.Context, o options, folder string) error {
 	if err != nil {
 		return err
 	}
+	packages, err := npmPackages(root)
+	if err != nil {
+		return err
+	}
 	for _, program := range programs {
-		b := bill{version: o.version, root: root, sums: string(sums), modules: modules, reader: reader}
-		bom, err := b.of(program)
+		b := bill{version: o.version, root: root, sums: string(sums), modules: modules, packages: packages, reader: reader}
+		bom, err := b.of(ctx, program)
 		if err != nil {
 			return fmt.Errorf("bill of materials of %s: %w", filepath.Base(program), err)
 		}
@@ -65,7 +69,7 @@ func sbomCommand(ctx context.Context, o options, folder string) error {
 		}
 	}
 	var notices bytes.Buffer
-	if err := writeNotices(&notices, modules); err != nil {
+	if err := writeNotices(&notices, withPackages(modules, packages)); err != nil {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(folder, noticesName), notices.Bytes(), 0o644); err != nil { //nolint:gosec // it is published
@@ -100,12 +104,13 @@ type bill struct {
 	// sums is the text of go.sum.
 	sums string
 
-	modules []linkedModule
-	reader  *licenseReader
+	modules  []linkedModule
+	packages []npmPackage
+	reader   *licenseReader
 }
 
 // of returns the bill of materials of a program.
-func (b bill) of(program string) (*cyclonedx.BOM, error) {
+func (b bill) of(ctx context.Context, program string) (*cyclonedx.BOM, error) {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
 		return nil, err
@@ -121,6 +126,20 @@ func (b bill) of(program string) (*cyclonedx.BOM, error) {
 	components, err := b.components(info)
 	if err != nil {
 		return nil, err
+	}
+	hasPackages, err := embeds(ctx, b.root, info.Main.Path, info.Path)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range b.packages {
+		if !hasPackages {
+			break
+		}
+		c, err := p.component(b.reader)
+		if err != nil {
+			return nil, err
+		}
+		components = append(components, c)
 	}
 	refs := make([]string, 0, len(components))
 	for _, c := range components {

@@ -21,11 +21,14 @@ const maxDatabaseWait = 20 * time.Second
 // errUnreachable reports that no connection to the vulnerability database was made.
 var errUnreachable = errors.New("the vulnerability database cannot be reached")
 
-// checkVulnerabilities runs govulncheck on the product module. Only a database that
+// checkVulnerabilities checks the npm packages, and runs govulncheck on the product module. Only a database that
 // cannot be reached skips the check, with a line that says so; --required fails then
 // too. A vulnerability in code that the product calls fails, and so does everything
 // that keeps the check from its end.
 func checkVulnerabilities(ctx context.Context, w io.Writer, o options) error {
+	if err := checkPackages(ctx, w, o); err != nil {
+		return err
+	}
 	err := reachDatabase(ctx, o.database)
 	switch {
 	case errors.Is(err, errUnreachable) && !o.required:
