@@ -28,7 +28,7 @@ func newStory(t *testing.T) story {
 	t.Cleanup(func() { _ = ui.Stop() })
 	s := story{World: w, ui: ui, b: openBrowser(t)}
 	w.Sim.Call(http.MethodPost, "/operations", armsim.OperationRule{Spec: armsim.OperationSpec{RetryAfter: []float64{60}}}, nil)
-	w.StartWorker(harness.WorkerOptions{})
+	s.worker = w.StartWorker(harness.WorkerOptions{})
 
 	w.Write("stack/group.yaml", groupManifest)
 	w.Write("stack/firewall.yaml", firewallManifest())

@@ -33,8 +33,9 @@ const (
 // story is a world with a Web UI and a browser.
 type story struct {
 	*harness.World
-	ui *temporaldev.UI
-	b  *browser
+	ui     *temporaldev.UI
+	b      *browser
+	worker *harness.Worker
 }
 
 // TestWebUI opens the pages that an operator on call needs, for a cluster that is
@@ -43,6 +44,7 @@ func TestWebUI(t *testing.T) {
 	if os.Getenv(chromiumVariable) == "" {
 		t.Skip("no browser: `make test-webui` installs Chromium and runs this test")
 	}
+	t.Parallel()
 	s := newStory(t)
 	for name, look := range map[string]func(story){
 		"list": story.list, "timeline": story.timeline, "details": story.details,
@@ -53,7 +55,9 @@ func TestWebUI(t *testing.T) {
 	t.Run("ready again", func(t *testing.T) { s.on(t).release() })
 }
 
-func (s story) on(t *testing.T) story { return story{World: s.On(t), ui: s.ui, b: s.b.on(t)} }
+func (s story) on(t *testing.T) story {
+	return story{World: s.On(t), ui: s.ui, b: s.b.on(t), worker: s.worker}
+}
 
 // list checks that the list of workflows, filtered by phase, shows the blocked ones.
 func (s story) list() {
