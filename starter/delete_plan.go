@@ -184,6 +184,21 @@ func plannedDeletion(ctx context.Context, b *connection, file plan.File) (deleti
 	return d, nil
 }
 
+// planAgain returns the plan of a file as it is now, with its deletion.
+func planAgain(ctx context.Context, b *connection, file plan.File) (deletion, plan.Plan, error) {
+	d, err := plannedDeletion(ctx, b, file)
+	if err != nil {
+		return d, plan.Plan{}, err
+	}
+	set := file.Set()
+	if len(set.Resources) == 0 {
+		now, err := d.plan(ctx, b)
+		return d, now, err
+	}
+	now, err := makePlan(ctx, b, set, d, activities.PlanCompare)
+	return d, now, err
+}
+
 // deletePlanned deletes exactly the resources of a plan file, or nothing if something that the
 // plan shows differs by now.
 func (a *app) deletePlanned(ctx context.Context, path string, how deleteOptions) error {
@@ -198,11 +213,7 @@ func (a *app) deletePlanned(ctx context.Context, path string, how deleteOptions)
 	if err != nil {
 		return err
 	}
-	d, err := plannedDeletion(ctx, b, file)
-	if err != nil {
-		return err
-	}
-	now, err := d.plan(ctx, b)
+	d, now, err := planAgain(ctx, b, file)
 	if err != nil {
 		return err
 	}

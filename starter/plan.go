@@ -342,11 +342,7 @@ func (a *app) applyPlan(ctx context.Context, flags *pflag.FlagSet, path string, 
 	if err != nil {
 		return err
 	}
-	pruned, err := plannedDeletion(ctx, b, file)
-	if err != nil {
-		return err
-	}
-	now, err := makePlan(ctx, b, set, pruned, activities.PlanCompare)
+	pruned, now, err := planAgain(ctx, b, file)
 	if err != nil {
 		return err
 	}

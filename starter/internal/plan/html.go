@@ -22,43 +22,43 @@ var (
 	page      = template.Must(template.New("plan").Parse(pageText))
 )
 
-// htmlPage has the values of the page. All texts are data: the template escapes them.
-type htmlPage struct {
-	Title, Class, Summary, Policy string
-	Verdict                       Verdict
-	Style                         template.CSS
-	Counts                        []count
-	Lists                         []htmlList
-	Preflight, Orphans            string
-	Rows                          []htmlRow
-	Unchanged                     []string
-	UnchangedTitle                string
-	Digest, Command               string
+// Page has the values of a page about a plan. All texts are data: templates escape them.
+type Page struct {
+	Title, Summary     string
+	Verdict            Verdict
+	Counts             []count
+	Lists              []pageList
+	Preflight, Orphans string
+	Rows               []PageRow
+	Unchanged          []string
+	UnchangedTitle     string
+	// Digest is that of the plan file, and Command the command that takes the file.
+	Digest, Command string
 }
 
-type htmlList struct {
+type pageList struct {
 	list
-	Items []htmlItem
+	Items []pageItem
 }
 
-// htmlItem is an item with the anchor of its row.
-type htmlItem struct {
+// pageItem is an item with the anchor of its row.
+type pageItem struct {
 	item
 	Anchor string
 }
 
-// htmlRow is one resource that the plan changes.
-type htmlRow struct {
+// PageRow is one resource that the plan changes.
+type PageRow struct {
 	Anchor, Sign, Class, Name, ID, Text string
 	Action                              activities.PlanAction
 	Notes                               []string
-	Diff                                []htmlDetail
-	Body                                []htmlDetail
+	Diff                                []pageDetail
+	Body                                []pageDetail
 	BodyTitle                           string
 }
 
-// htmlDetail is a detail for the template.
-type htmlDetail struct {
+// pageDetail is a detail for templates.
+type pageDetail struct {
 	Path, Before, After, Remark string
 	Changes, Inside             bool
 }
@@ -67,11 +67,28 @@ type htmlDetail struct {
 // first, then all rows in order. Resources in sync are folded.
 func (p Plan) HTML() (string, error) {
 	sum := sha256.Sum256([]byte(pageStyle))
-	shown := htmlPage{
-		Title: strings.TrimSuffix(p.title, ": "), Verdict: p.Verdict(), Class: verdictClasses[p.Verdict()], Summary: p.summary(), Counts: p.counts(),
+	var b strings.Builder
+	err := page.Execute(&b, struct {
+		Page
+		Class, Policy string
+		Style         template.CSS
+	}{
+		Page: p.Page(), Class: verdictClasses[p.Verdict()],
 		Policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'",
 		//nolint:gosec // the style is a part of this program
-		Style: template.CSS(pageStyle), Digest: p.Digest(), Command: "armature apply --plan-file",
+		Style: template.CSS(pageStyle),
+	})
+	if err != nil {
+		return "", fmt.Errorf("write HTML: %w", err)
+	}
+	return b.String(), nil
+}
+
+// Page returns the values of a page: what a reviewer must read first, then all rows in order.
+func (p Plan) Page() Page {
+	shown := Page{
+		Title: strings.TrimSuffix(p.title, ": "), Verdict: p.Verdict(), Summary: p.summary(), Counts: p.counts(),
+		Digest: p.Digest(), Command: "armature apply --plan-file",
 		Preflight: p.Preflight.text(), Orphans: p.orphansText(cli.OneLine),
 	}
 	if !p.writes() {
@@ -83,24 +100,20 @@ func (p Plan) HTML() (string, error) {
 			shown.Unchanged = append(shown.Unchanged, cli.OneLine(cli.KindAndName(c.ID)))
 			continue
 		}
-		row := c.html()
+		row := c.page()
 		row.Anchor = fmt.Sprintf("r%d", len(shown.Rows)+1)
 		anchors[c.ID.Key()] = row.Anchor
 		shown.Rows = append(shown.Rows, row)
 	}
 	shown.UnchangedTitle = cli.Count(len(shown.Unchanged), "unchanged resource")
 	for _, l := range p.lists() {
-		of := htmlList{list: l}
+		of := pageList{list: l}
 		for _, i := range l.Items {
-			of.Items = append(of.Items, htmlItem{item: i, Anchor: anchors[i.ID.Key()]})
+			of.Items = append(of.Items, pageItem{item: i, Anchor: anchors[i.ID.Key()]})
 		}
 		shown.Lists = append(shown.Lists, of)
 	}
-	var b strings.Builder
-	if err := page.Execute(&b, shown); err != nil {
-		return "", fmt.Errorf("write HTML: %w", err)
-	}
-	return b.String(), nil
+	return shown
 }
 
 // verdictClasses are the style classes of the verdicts.
@@ -108,10 +121,10 @@ var verdictClasses = map[Verdict]string{
 	VerdictUnchanged: "unchanged", VerdictChanges: "changes", VerdictRefused: "refused", VerdictFailed: "failed", VerdictNone: "none-made",
 }
 
-// html returns a row with its details: remarks first, then values, and the body of a resource
+// page returns a row with its details: remarks first, then values, and the body of a resource
 // to create by itself.
-func (c Row) html() htmlRow {
-	row := htmlRow{Sign: marks[c.Action].sign, Class: string(c.Action), Action: c.Action, Name: cli.OneLine(cli.KindAndName(c.ID))}
+func (c Row) page() PageRow {
+	row := PageRow{Sign: marks[c.Action].sign, Class: string(c.Action), Action: c.Action, Name: cli.OneLine(cli.KindAndName(c.ID))}
 	// The tag and the notes have these words already.
 	if row.Text = cli.OneLine(c.actionText()); row.Text == string(c.Action) || c.Action == ActionRefused {
 		row.Text = ""
@@ -120,7 +133,7 @@ func (c Row) html() htmlRow {
 		row.ID = text.Name(c.ID.String())
 	}
 	for _, d := range c.details(true) {
-		line := htmlDetail{Path: d.path, Before: d.before, After: d.after, Remark: d.remark, Changes: d.changes, Inside: d.inside}
+		line := pageDetail{Path: d.path, Before: d.before, After: d.after, Remark: d.remark, Changes: d.changes, Inside: d.inside}
 		switch {
 		case d.added:
 			row.Body = append(row.Body, line)
