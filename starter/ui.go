@@ -2,12 +2,14 @@ package starter
 
 import (
 	"context"
+	"path/filepath"
 	"time"
 
 	"github.com/armature-io/armature/internal/audit"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/page"
+	"github.com/armature-io/armature/starter/internal/plan"
 	"github.com/spf13/cobra"
 )
 
@@ -19,7 +21,7 @@ const (
 )
 
 func (a *app) uiCommand() *cobra.Command {
-	var listen, webUI, portal string
+	var listen, webUI, portal, planFile string
 	variable := func(name, otherwise string) string {
 		if value, ok := a.environment.LookupEnv(name); ok && value != "" {
 			return value
@@ -38,20 +40,31 @@ It prints an address that opens the pages once, and another one each time that o
 used. Only loopback addresses are served. While no page is visible, it asks Temporal
 nothing.
 
+With --plan FILE the first page shows the saved plan of a change or of a deletion, and
+whether it still holds: a worker plans it again.
+
 ` + cli.ExitHelp,
-		Example: "  armature ui\n  armature ui --listen 127.0.0.1:8420 --web-ui https://temporal.example.com",
+		Example: "  armature ui\n  armature ui --listen 127.0.0.1:8420 --web-ui https://temporal.example.com\n  armature ui --plan stack.plan",
 		Args:    cli.NoArgs("a resource has a page of its own; `armature why NAME` explains it in the terminal"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.ui(c.Context(), listen, page.Options{WebUI: webUI, Portal: portal})
+			return a.ui(c.Context(), listen, planFile, page.Options{WebUI: webUI, Portal: portal})
 		},
 	}
 	c.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "loopback address to serve; port 0 is any free port")
+	c.Flags().StringVar(&planFile, "plan", "", "show the saved plan in this `file` (armature plan --out)")
 	c.Flags().StringVar(&webUI, "web-ui", variable(webUIVariable, ""), "address of the Temporal Web UI, for links (environment: "+webUIVariable+")")
 	c.Flags().StringVar(&portal, "portal", variable(portalVariable, publicPortal), "address of the Azure portal, for links (environment: "+portalVariable+")")
 	return c
 }
 
-func (a *app) ui(ctx context.Context, listen string, options page.Options) error {
+func (a *app) ui(ctx context.Context, listen, planFile string, options page.Options) error {
+	if planFile != "" {
+		file, err := plan.ReadFile(planFile)
+		if err != nil {
+			return err
+		}
+		options.Plan = &page.SavedPlan{Name: filepath.Base(planFile), File: file}
+	}
 	b, err := a.connection(ctx)
 	if err != nil {
 		return err
@@ -65,6 +78,10 @@ func (a *app) ui(ctx context.Context, listen string, options page.Options) error
 	options.History = func(ctx context.Context, workflowID string) ([]audit.Record, string, error) {
 		runs, records, err := a.auditRecords(ctx, b, workflowID, time.Time{})
 		return records, backend.HistoryEnd(runs), err
+	}
+	options.PlanAgain = func(ctx context.Context, file plan.File) (plan.Plan, error) {
+		_, now, err := planAgain(ctx, b, file)
+		return now, err
 	}
 	options.Announce = func(address string) { a.printf("%s\n", address) }
 	return page.Serve(ctx, listener, options)

@@ -40,13 +40,13 @@ func TestPages(t *testing.T) {
 	p.watch()
 	p.b.resize(1400, 960)
 	p.b.open(p.address)
-	p.b.until("Nothing needs a person")
-	p.address, _, _ = strings.Cut(p.address, "/?")
+	p.b.until("made")
+	p.address, _, _ = strings.Cut(p.address, "/plan?")
 	for _, look := range []struct {
 		name string
 		do   func(pages)
 	}{
-		{"overview", pages.overview}, {"graph", pages.graphPage}, {"resource", pages.resourcePage}, {"keys", pages.keys}, {"narrow", pages.narrow},
+		{"overview", pages.overview}, {"plan", pages.plan}, {"graph", pages.graphPage}, {"resource", pages.resourcePage}, {"keys", pages.keys}, {"narrow", pages.narrow},
 		{"freeze", pages.freeze}, {"no worker", pages.noWorker}, {"no Temporal", pages.noTemporal}, {"no program", pages.noProgram},
 	} {
 		t.Run(look.name, func(t *testing.T) {
@@ -63,7 +63,11 @@ func TestPages(t *testing.T) {
 // serve starts `armature ui`, which ends with the test, and returns its first address.
 func (p *pages) serve() string {
 	p.T.Helper()
-	command := exec.Command(p.Binaries.CLI, "ui", "--web-ui", p.ui.Address())
+	// A plan with an exit code of its own: there are changes.
+	if result := p.CLI("plan", "--delete", database, firewall, "--cascade", "--with-data", "--out", "old.plan"); !p.Exists("old.plan") {
+		p.T.Fatal(result)
+	}
+	command := exec.Command(p.Binaries.CLI, "ui", "--web-ui", p.ui.Address(), "--plan", "old.plan")
 	command.Dir, command.Env = p.Folder, p.WorkerEnvironment()
 	out, err := command.StdoutPipe()
 	if err == nil {
@@ -133,6 +137,13 @@ func (p pages) graphPage() {
 	p.accessible()
 	p.picture("ui-graph", 1280, 800)
 	p.show("/graph?q=telemetry", "what matches", "adx/telemetry")
+}
+
+// plan shows what a deletion would take, and that its plan holds.
+func (p pages) plan() {
+	p.show("/plan", "Deletion", "The plan still holds.", "Lost data", "demo-nsg")
+	p.b.do("follow a link to a row", chromedp.Click(`.first a`))
+	p.accessible()
 }
 
 // keys uses the pages without a mouse.

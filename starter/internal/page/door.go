@@ -37,8 +37,10 @@ func (s secret) matches(text string) bool {
 // opens it once; the browser then has a cookie that no script can read and no other site
 // sends.
 type door struct {
-	host     string
-	cookie   string
+	host   string
+	cookie string
+	// first is the path of the first page.
+	first    string
 	now      func() time.Time
 	announce func(address string)
 
@@ -53,7 +55,7 @@ type door struct {
 func newDoor(host string, now func() time.Time, announce func(string)) *door {
 	_, port, _ := net.SplitHostPort(host)
 	// A browser sends cookies to all ports of a host.
-	d := &door{host: host, cookie: "armature-ui-" + port, now: now, announce: announce, sessions: map[secret]time.Time{}}
+	d := &door{host: host, cookie: "armature-ui-" + port, first: "/", now: now, announce: announce, sessions: map[secret]time.Time{}}
 	d.renew()
 	return d
 }
@@ -68,7 +70,7 @@ func (d *door) renew() {
 func (d *door) address() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return "http://" + d.host + "/?" + url.Values{tokenParameter: {d.next}}.Encode()
+	return "http://" + d.host + d.first + "?" + url.Values{tokenParameter: {d.next}}.Encode()
 }
 
 // isOwnHost reports whether a Host header names this server. Any other name may be one that

@@ -23,7 +23,6 @@ const (
 	maxRest = 24
 	// aroundDepth is how many edges the graph around a resource follows.
 	aroundDepth = 2
-	lockType    = "microsoft.authorization/locks"
 )
 
 // Graph is a part of the estate: resources, and what they belong to, need and wait for.
@@ -387,7 +386,7 @@ func marksOf(r backend.Record) []string {
 	if holdsData(azure.FactsOf(r.ID.Type())) {
 		marks = append(marks, "data")
 	}
-	if strings.EqualFold(r.ID.Type(), lockType) {
+	if strings.EqualFold(r.ID.Type(), resource.TypeLock) {
 		marks = append(marks, "lock")
 	}
 	return marks

@@ -17,6 +17,8 @@ type Frame struct {
 	// visible page asks again.
 	Title, Here, Self string
 	Namespace         string
+	// HasPlan adds the saved plan to the navigation.
+	HasPlan bool
 	// Query is the text of the search field.
 	Query string
 	// ReadAt is when the state was read from Temporal; Away is why it is not newer, "" if it

@@ -14,6 +14,7 @@ import (
 
 	"github.com/armature-io/armature/internal/audit"
 	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/plan"
 	"github.com/armature-io/armature/workflows"
 )
 
@@ -32,6 +33,9 @@ type Options struct {
 	// History reads the requests and writes of a resource, and a sentence about where they
 	// begin.
 	History func(ctx context.Context, workflowID string) (records []audit.Record, begin string, err error)
+	// Plan is a saved plan to show first, nil for none; PlanAgain plans it as it is now.
+	Plan      *SavedPlan
+	PlanAgain func(ctx context.Context, file plan.File) (plan.Plan, error)
 	// WebUI is the address of the Temporal Web UI, "" for no links to it. Portal is that of
 	// the Azure portal.
 	WebUI, Portal string
@@ -45,6 +49,7 @@ type Server struct {
 	options   Options
 	estate    *estate
 	resources *resources
+	plans     *planCheck
 	door      *door
 }
 
@@ -101,6 +106,10 @@ func New(options Options, host string) *Server {
 	s := &Server{options: options, estate: newEstate(options)}
 	s.resources = newResources(options, s.estate)
 	s.door = newDoor(host, options.Now, options.Announce)
+	if options.Plan != nil {
+		s.plans = &planCheck{saved: *options.Plan, again: options.PlanAgain, now: options.Now}
+		s.door.first = "/plan"
+	}
 	return s
 }
 
@@ -111,6 +120,9 @@ func (s *Server) Handler() http.Handler {
 	pages.HandleFunc("GET /graph", s.graph)
 	pages.HandleFunc("GET /resource", s.resource)
 	pages.HandleFunc("GET /resource/history", s.history)
+	if s.plans != nil {
+		pages.HandleFunc("GET /plan", s.plan)
+	}
 	pages.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
 		s.notFound(w, r, "There is no page "+r.URL.Path+".")
 	})

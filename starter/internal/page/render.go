@@ -21,6 +21,7 @@ const (
 	pageGraph    = "graph"
 	pageResource = "resource"
 	pageHistory  = "history"
+	pagePlan     = "plan"
 	pageMessage  = "message"
 )
 
@@ -39,7 +40,7 @@ func parseTemplates() map[string]*template.Template {
 		"file": staticAddress, "plural": plural, "moment": newMoment, "dict": args,
 	}).ParseFS(templateFiles, "templates/layout.html.tmpl", "templates/parts.html.tmpl"))
 	parsed := map[string]*template.Template{}
-	for _, name := range []string{pageOverview, pageGraph, pageResource, pageHistory, pageMessage} {
+	for _, name := range []string{pageOverview, pageGraph, pageResource, pageHistory, pagePlan, pageMessage} {
 		parsed[name] = template.Must(template.Must(layout.Clone()).ParseFS(templateFiles, "templates/"+name+".html.tmpl"))
 	}
 	return parsed
@@ -59,6 +60,7 @@ func newMoment(t time.Time) moment {
 func (s *Server) frame(r *http.Request, state *snapshot, here string) Frame {
 	f := Frame{
 		Title: here, Here: here, Self: r.URL.RequestURI(), Namespace: s.options.Namespace, Query: r.URL.Query().Get("q"), ReadAt: state.readAt,
+		HasPlan: s.plans != nil,
 	}
 	if state.err != nil {
 		f.Away = cli.OneLine(state.err.Error())
