@@ -61,5 +61,10 @@ func attacks() []Row {
 		held("a hook or an issuer that responds slowly or never, and messages that use the decision about another one",
 			"service TestDecisions", "service TestDecisionBelongsToItsMessage", "service TestDecisionsAreBounded", "caller TestVerifyFromMemory", "caller TestKeepKeys",
 			"starter/internal/backend TestRepetitionsAreOneMessage", "dev/e2e TestSlowHook"),
+		held("requests of another site, of another server on the computer, or by a foreign host name, to the pages of armature ui", "starter/internal/page TestDoor"),
+		held("the pages of armature ui without the printed address, with one that was used, or after the session", "starter/internal/page TestDoor", "starter/internal/page TestTokenOpensOnce"),
+		held("script in every text that a manifest, Azure or a user supplies to the pages of armature ui", "starter/internal/page TestScripts", "starter/internal/page TestTemplatesHaveNoCode"),
+		held("pages of armature ui on an address that other machines reach", "starter/internal/page TestListen"),
+		held("many tabs of the pages of armature ui", "starter/internal/page TestRequests", "starter/internal/page TestResourceIsShared"),
 	)
 }
