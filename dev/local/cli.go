@@ -65,19 +65,25 @@ func (d *demo) list(ctx context.Context) (notReady int, err error) {
 
 // armature runs the CLI against the demo's Temporal server.
 func (d *demo) armature(ctx context.Context, out io.Writer, args ...string) error {
+	command := d.command(ctx, args...)
+	command.Stdout, command.Stderr = out, d.err
+	if err := command.Run(); err != nil {
+		return fmt.Errorf("run %s %s: %w", d.cliName(), args[0], err)
+	}
+	return nil
+}
+
+// command returns a call of the CLI against the demo's Temporal server.
+func (d *demo) command(ctx context.Context, args ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, d.cli, args...)
 	command.Env = os.Environ()
 	if d.external == "" {
 		command.Env = append(command.Env, "TEMPORAL_ADDRESS="+d.temporal.HostPort, "TEMPORAL_NAMESPACE="+d.temporal.Namespace)
 	}
-	command.Stdout, command.Stderr = out, d.err
 	// The CLI stops by itself on Ctrl-C and prints a message.
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	command.WaitDelay = stopTimeout
-	if err := command.Run(); err != nil {
-		return fmt.Errorf("run %s %s: %w", d.cliName(), args[0], err)
-	}
-	return nil
+	return command
 }
 
 // cliName returns the CLI as a user would type it.

@@ -35,6 +35,7 @@ type demo struct {
 	// temporal is the connection to Temporal; ui is nil for Temporal over TLS.
 	temporal client.Options
 	ui       *temporaldev.UI
+	pages    *pages
 	sim      *armsim.Server
 	// workerEnded is closed when the worker has stopped.
 	workerEnded chan struct{}
@@ -50,7 +51,7 @@ func (d *demo) start(ctx context.Context) error {
 	if err := prepareFolder(d.folder, d.keep); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{d.startTemporal, d.startUI, d.startSimulator, d.seed, d.startWorker} {
+	for _, step := range []func(context.Context) error{d.startTemporal, d.startUI, d.startSimulator, d.seed, d.startWorker, d.startPages} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -174,6 +175,7 @@ func (d *demo) printAddresses() {
 	if d.ui != nil {
 		fmt.Fprintf(d.out, "Web UI     %s\n", d.ui.Address())
 	}
+	fmt.Fprintf(d.out, "pages      %s  (opens once)\n", d.pages.last())
 	fmt.Fprintf(d.out, "simulator  %s  (%gx time)\n", d.sim.URL(), d.timeScale)
 	fmt.Fprintf(d.out, "logs       %s\n\n", d.folder)
 }
@@ -188,6 +190,9 @@ func (d *demo) printSummary(examplesReady bool, notReady int) {
 		fmt.Fprintf(d.out, "\nThe examples are Ready. Resources beside them that are not Ready: %d (see above).\n", notReady)
 	default:
 		fmt.Fprintf(d.out, "\nNot everything is Ready. The worker's log is %s.\n", filepath.Join(d.folder, "worker.log"))
+	}
+	if address := d.pages.last(); address != "" {
+		fmt.Fprintf(d.out, "armature ui shows who has to act: %s\n", address)
 	}
 	if d.ui != nil {
 		fmt.Fprintf(d.out, "The Web UI shows every decision: %s/namespaces/%s/workflows\n", d.ui.Address(), d.temporal.Namespace)

@@ -17,7 +17,7 @@ func TestDemo(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit code %d, want 0\n%s", code, out)
 	}
-	for _, want := range []string{"Web UI     http://127.0.0.1:", "Everything is Ready.", "adx/telemetry", "armature-demo-postgres"} {
+	for _, want := range []string{"Web UI     http://127.0.0.1:", "pages      http://127.0.0.1:", "Everything is Ready.", "adx/telemetry", "armature-demo-postgres"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the demo does not show %q:\n%s", want, out)
 		}

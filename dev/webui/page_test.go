@@ -1,10 +1,8 @@
 package webui
 
 import (
-	"bufio"
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +10,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"github.com/armature-io/armature/dev/internal/harness"
 )
 
 const (
@@ -25,7 +25,7 @@ const (
 type pages struct {
 	story
 	address string
-	program *exec.Cmd
+	program harness.Pages
 }
 
 // TestPages opens the pages of `armature ui` for a cluster that is Updating while its databases
@@ -36,12 +36,12 @@ func TestPages(t *testing.T) {
 	}
 	t.Parallel() // both stories mostly wait
 	p := pages{story: newStory(t)}
-	p.address = p.serve()
+	p.serve()
 	p.watch()
 	p.b.resize(1400, 960)
-	p.b.open(p.address)
+	p.b.open(p.program.Address)
 	p.b.until("made")
-	p.address, _, _ = strings.Cut(p.address, "/plan?")
+	p.address, _, _ = strings.Cut(p.program.Address, "/plan?")
 	for _, look := range []struct {
 		name string
 		do   func(pages)
@@ -60,32 +60,14 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// serve starts `armature ui`, which ends with the test, and returns its first address.
-func (p *pages) serve() string {
+// serve starts `armature ui` with the plan of a deletion.
+func (p *pages) serve() {
 	p.T.Helper()
-	// A plan with an exit code of its own: there are changes.
+	// A plan has an exit code of its own: there are changes.
 	if result := p.CLI("plan", "--delete", database, firewall, "--cascade", "--with-data", "--out", "old.plan"); !p.Exists("old.plan") {
 		p.T.Fatal(result)
 	}
-	command := exec.Command(p.Binaries.CLI, "ui", "--web-ui", p.ui.Address(), "--plan", "old.plan")
-	command.Dir, command.Env = p.Folder, p.WorkerEnvironment()
-	out, err := command.StdoutPipe()
-	if err == nil {
-		err = command.Start()
-	}
-	if err != nil {
-		p.T.Fatal(err)
-	}
-	p.T.Cleanup(func() {
-		_ = command.Process.Kill()
-		_ = command.Wait()
-	})
-	p.program = command
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		p.T.Fatalf("armature ui printed %q: %v", line, err)
-	}
-	return strings.TrimSpace(line)
+	p.program = p.StartPages("--web-ui", p.ui.Address(), "--plan", "old.plan")
 }
 
 // watch records what the content security policy refuses.
