@@ -106,7 +106,7 @@ func (e *endingActivity) ExecuteActivity(ctx context.Context, in *interceptor.Ex
 // withoutHeartbeat returns the error of an activity whose context the SDK ended because Temporal
 // took no heartbeat in time. The error of a request that this ended would blame Azure.
 func withoutHeartbeat(ctx context.Context, err error) error {
-	cause := writing.TemporalError(context.Cause(ctx))
+	cause := TemporalError(context.Cause(ctx))
 	reason, known := writing.TemporalReason(cause)
 	if err == nil || !known {
 		return err

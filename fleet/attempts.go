@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/workflows"
@@ -42,12 +43,12 @@ func (f *Fleet) Confirm(ctx context.Context, attempt writing.Attempt) (writing.S
 	case over != "":
 		return writing.Standing{Over: over}, nil
 	case beatErr != nil:
-		return writing.Standing{}, writing.TemporalError(fmt.Errorf("send a heartbeat: %w", beatErr))
+		return writing.Standing{}, activities.TemporalError(fmt.Errorf("send a heartbeat: %w", beatErr))
 	}
 	if took := time.Since(begun); err == nil && took > maxConfirmTime {
 		return writing.Standing{}, fmt.Errorf("%w: it answered after %s, a write waits for %s", writing.ErrTemporalSlow, text.Duration(took), text.Duration(maxConfirmTime))
 	}
-	return standing, writing.TemporalError(err)
+	return standing, activities.TemporalError(err)
 }
 
 // heartbeat records a heartbeat; a local activity has none.

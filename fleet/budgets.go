@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
@@ -46,7 +47,7 @@ func (f *Fleet) Spend(ctx context.Context, expense writing.Expense) (writing.Gra
 	case f.budgets.turn <- struct{}{}:
 		defer func() { <-f.budgets.turn }()
 	case <-ctx.Done():
-		return writing.Grant{}, writing.TemporalError(fmt.Errorf("wait for the %s-budget: %w", expense.Budget, ctx.Err()))
+		return writing.Grant{}, activities.TemporalError(fmt.Errorf("wait for the %s-budget: %w", expense.Budget, ctx.Err()))
 	}
 	if last, known := f.budgets.refusals[expense.Budget]; known {
 		if grant, err, valid := last.answer(time.Now()); valid {
@@ -94,7 +95,7 @@ func (f *Fleet) spend(ctx context.Context, expense writing.Expense) (writing.Gra
 		err = handle.Get(ctx, &grant)
 	}
 	if err != nil {
-		return writing.Grant{}, writing.TemporalError(fmt.Errorf("ask the %s-budget: %w", expense.Budget, err))
+		return writing.Grant{}, activities.TemporalError(fmt.Errorf("ask the %s-budget: %w", expense.Budget, err))
 	}
 	return grant, nil
 }

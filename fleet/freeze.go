@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/internal/servertime"
 	"github.com/armature-io/armature/workflows"
@@ -46,7 +47,7 @@ func (f *Fleet) Frozen(ctx context.Context, labels map[string]string) (writing.F
 	f.freezes.mu.Unlock()
 	if read {
 		if _, err := f.freezes.reads.join(ctx); err != nil && (ctx.Err() != nil || f.freezes.outdated(now)) {
-			return writing.Freeze{}, false, writing.TemporalError(err)
+			return writing.Freeze{}, false, activities.TemporalError(err)
 		}
 	}
 	freeze, frozen := f.KnownFreeze(labels)
@@ -120,7 +121,7 @@ func (f *Fleet) RestoreFreezes(ctx context.Context) (restored bool, err error) {
 	f.freezes.mu.Unlock()
 	if read {
 		if _, err := f.freezes.reads.join(ctx); err != nil {
-			return false, writing.TemporalError(err)
+			return false, activities.TemporalError(err)
 		}
 	}
 	f.freezes.mu.Lock()

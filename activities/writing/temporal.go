@@ -1,13 +1,10 @@
 package writing
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
 	"github.com/armature-io/armature/resource"
-	"go.temporal.io/api/serviceerror"
-	"go.temporal.io/sdk/client"
 )
 
 // A request to Temporal that a check of a write needs fails with one of these errors, if
@@ -17,25 +14,7 @@ var (
 	ErrTemporalUnavailable = errors.New("the Temporal server cannot be reached")
 )
 
-// TemporalError adds to the error of a request to Temporal whether it was slow or away. Other
-// errors stay as they are.
-func TemporalError(err error) error {
-	_, deadline := errors.AsType[*serviceerror.DeadlineExceeded](err)
-	_, update := errors.AsType[*client.WorkflowUpdateServiceTimeoutOrCanceledError](err)
-	_, busy := errors.AsType[*serviceerror.ResourceExhausted](err)
-	_, away := errors.AsType[*serviceerror.Unavailable](err)
-	switch {
-	case err == nil || errors.Is(err, context.Canceled):
-		return err
-	case away:
-		return fmt.Errorf("%w: %w", ErrTemporalUnavailable, err)
-	case deadline || update || busy || errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%w: %w", ErrTemporalSlow, err)
-	}
-	return err
-}
-
-// TemporalReason returns the reason of a [TemporalError], and whether err is one.
+// TemporalReason returns the reason of such an error, and whether err is one.
 func TemporalReason(err error) (resource.Reason, bool) {
 	switch {
 	case errors.Is(err, ErrTemporalSlow):
