@@ -328,7 +328,9 @@ func newPasses(decisions []workflows.Decision) []Pass {
 		}
 		if n := len(passes); n > 0 && passes[n-1].Number == d.Pass {
 			passes[n-1].Steps = append(passes[n-1].Steps, step)
-			passes[n-1].At, passes[n-1].Tone = d.At, step.Tone
+			if d.Action != "" { // a message after the pass is no part of its result
+				passes[n-1].At, passes[n-1].Tone = d.At, step.Tone
+			}
 			continue
 		}
 		passes = append(passes, Pass{Number: d.Pass, At: d.At, Steps: []Step{step}, Tone: step.Tone})

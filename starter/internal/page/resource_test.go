@@ -1,6 +1,7 @@
 package page
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/workflows"
+	"github.com/google/go-cmp/cmp"
 )
 
 // blockedWorld has a database that waits for its cluster, with everything that a page shows.
@@ -78,6 +80,25 @@ func TestResource(t *testing.T) {
 	}
 	if strings.Index(history, "PUT") > strings.Index(history, "generation 2") {
 		t.Error("the newest event is not first")
+	}
+}
+
+func TestPasses(t *testing.T) {
+	begun := time.Date(2026, 11, 21, 11, 0, 0, 0, time.UTC)
+	passes := newPasses([]workflows.Decision{
+		{At: begun, Step: "apply", Message: "generation 1"},
+		{At: begun.Add(time.Second), Pass: 1, Step: "CheckOwner", Action: resource.ActionProceed},
+		{At: begun.Add(2 * time.Second), Pass: 1, Step: "PreCheck", Action: resource.ActionBlock},
+		{At: begun.Add(time.Minute), Pass: 1, Step: "wake"},
+		{At: begun.Add(2 * time.Minute), Pass: 2, Step: "PostCheck", Action: resource.ActionSuccess},
+	})
+	var got []string
+	for _, p := range passes {
+		got = append(got, fmt.Sprint(p.Number, " ", p.At.Sub(begun), " ", p.Tone, " ", len(p.Steps)))
+	}
+	want := []string{"2 2m0s good 1", "1 2s wait 3", "0 0s quiet 1"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the newest pass is first, and a wake is no result of a pass (-want +got):\n%s", diff)
 	}
 }
 
