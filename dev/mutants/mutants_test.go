@@ -263,6 +263,21 @@ func TestSample(t *testing.T) {
 	}
 }
 
+// TestEndedBy checks which test of several ended their run.
+func TestEndedBy(t *testing.T) {
+	t.Parallel()
+	for reason, c := range map[string]struct{ output, want string }{
+		"it failed":                      {"=== RUN   TestA\n--- FAIL: TestA (0.00s)\n=== RUN   TestB\n--- PASS: TestB (0.00s)\nFAIL\n", "TestA"},
+		"a workflow of it panicked":      {"=== RUN   TestA\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n=== RUN   TestB/case\npanic: x\n", "TestB"},
+		"a parallel one of it panicked":  {"=== RUN   TestA\n=== PAUSE TestA\n=== RUN   TestB\n--- PASS: TestB (0.00s)\n=== CONT  TestA\npanic: x\n", "TestA"},
+		"none began, so it is not known": {"panic: x\n", ""},
+	} {
+		if got := endedBy([]byte(c.output)); got != c.want {
+			t.Errorf("%s: %q, want %q", reason, got, c.want)
+		}
+	}
+}
+
 // TestReport checks which mutants fail: those that survive without a reason, and reasons that
 // are stale.
 func TestReport(t *testing.T) {

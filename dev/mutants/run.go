@@ -80,7 +80,7 @@ func build(ctx context.Context, root, folder, scratch string, files map[string][
 // command returns the command that runs tests.
 func (p *program) command(ctx context.Context, tests []string, env ...string) *exec.Cmd {
 	pattern := "^(" + strings.Join(tests, "|") + ")$"
-	command := exec.CommandContext(ctx, p.binary, "-test.run", pattern, "-test.short", "-test.failfast", "-test.timeout", testTimeout.String())
+	command := exec.CommandContext(ctx, p.binary, "-test.run", pattern, "-test.short", "-test.v", "-test.failfast", "-test.timeout", testTimeout.String())
 	// TEMPORAL_DEBUG lets the SDK wait for a slow task: it is not a deadlock.
 	command.Dir, command.Env = p.folder, slices.Concat(os.Environ(), []string{"TEMPORAL_DEBUG=1"}, env)
 	return command
@@ -89,18 +89,43 @@ func (p *program) command(ctx context.Context, tests []string, env ...string) *e
 // attempts is how often a test has to fail: some have deadlines that a busy machine misses.
 const attempts = 3
 
-// runAgain runs tests, and those that fail again. It returns the last output and error.
-func (p *program) runAgain(ctx context.Context, tests []string, env ...string) (output []byte, err error) {
-	for range attempts {
-		output, err = p.command(ctx, tests, env...).CombinedOutput()
-		if err == nil || ctx.Err() != nil || bytes.Contains(output, []byte("panic: test timed out")) {
-			break
+// fails runs tests and returns one that fails at each attempt, "" without one.
+func (p *program) fails(ctx context.Context, tests []string, env ...string) (string, error) {
+	for len(tests) > 0 {
+		output, err := p.command(ctx, tests, env...).CombinedOutput()
+		if err == nil || ctx.Err() != nil {
+			return "", ctx.Err()
 		}
-		if failed := failedTest.FindSubmatch(output); failed != nil {
-			tests = []string{string(failed[1])}
+		failed, again := cmp.Or(endedBy(output), tests[0]), attempts-1
+		for ; again > 0 && err != nil && !bytes.Contains(output, []byte("panic: test timed out")); again-- {
+			output, err = p.command(ctx, []string{failed}, env...).CombinedOutput()
 		}
+		if err != nil {
+			return failed, ctx.Err()
+		}
+		// The others have not been run after it.
+		tests = slices.DeleteFunc(slices.Clone(tests), func(test string) bool { return test == failed })
 	}
-	return output, err
+	return "", nil
+}
+
+// The lines of a test that failed, and of one that begins or goes on.
+var (
+	failedTest = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
+	begunTest  = regexp.MustCompile(`(?m)^=== (?:RUN|CONT) +(\w+)$`)
+)
+
+// endedBy returns the test that ended a run: one that failed, or else the last one, which may have
+// ended by a panic.
+func endedBy(output []byte) string {
+	if failed := failedTest.FindSubmatch(output); failed != nil {
+		return string(failed[1])
+	}
+	begun := begunTest.FindAllSubmatch(output, -1)
+	if len(begun) == 0 {
+		return ""
+	}
+	return string(begun[len(begun)-1][1])
 }
 
 // replayed is the result of the replay of a mutant.
@@ -208,11 +233,7 @@ func decodeResults[Result any](output []byte) (results []Result) {
 	return results
 }
 
-// failedTest is the line of a test that failed.
-var failedTest = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
-
-// noticed runs the tests that reach a mutant and returns the first that fails, "" without one. A
-// panic, or a run without an end, has the name of the first test that ran.
+// noticed runs the tests that reach a mutant and returns the first that fails, "" without one.
 func (p *program) noticed(ctx context.Context, mutant int) (string, error) {
 	tests := p.reaching[mutant]
 	for count := firstTests; len(tests) > 0; count *= 4 {
@@ -222,17 +243,10 @@ func (p *program) noticed(ctx context.Context, mutant int) (string, error) {
 		for _, test := range part {
 			switches += maxLoops * p.switches[test]
 		}
-		output, err := p.runAgain(ctx, part, fmt.Sprintf("MUTANT=%d", mutant), fmt.Sprintf("MUTANTS_SWITCHES=%d", switches))
-		if ctx.Err() != nil {
-			return "", ctx.Err()
+		failed, err := p.fails(ctx, part, fmt.Sprintf("MUTANT=%d", mutant), fmt.Sprintf("MUTANTS_SWITCHES=%d", switches))
+		if err != nil || failed != "" {
+			return failed, err
 		}
-		if err == nil {
-			continue
-		}
-		if failed := failedTest.FindSubmatch(output); failed != nil {
-			return string(failed[1]), nil
-		}
-		return part[0], nil
 	}
 	return "", nil
 }
