@@ -87,6 +87,9 @@ func (e *endingActivity) ExecuteActivity(ctx context.Context, in *interceptor.Ex
 	}
 	select {
 	case o := <-ended:
+		if o.err != nil && errors.Is(ctx.Err(), context.Canceled) {
+			return o.result, withoutHeartbeat(ctx, o.err)
+		}
 		return e.checkSize(ctx, o)
 	case <-silence:
 		return nil, e.fail(ctx, resource.ReasonCheckFailed, fmt.Sprintf(

@@ -48,7 +48,10 @@ func TestOrdering(t *testing.T) {
 			env := suite.NewTestWorkflowEnvironment()
 			seen := &scheduled.Recorder{}
 			// The first of the chain is the last to see what a workflow schedules.
-			env.SetWorkerOptions(worker.Options{Interceptors: append([]interceptor.WorkerInterceptor{seen}, options.Interceptors...)})
+			env.SetWorkerOptions(worker.Options{
+				Interceptors:             append([]interceptor.WorkerInterceptor{seen}, options.Interceptors...),
+				DeadlockDetectionTimeout: time.Minute, // a busy machine may stop a goroutine for a second
+			})
 			env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: tunedID, TaskQueue: "q"})
 			look := func(context.Context) error { return nil }
 			env.RegisterActivityWithOptions(look, activity.RegisterOptions{Name: "look"})

@@ -21,6 +21,7 @@ import (
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/stretchr/testify/mock"
@@ -134,6 +135,10 @@ type run struct {
 	input    workflows.ReconcileResourceInput
 }
 
+// deadlockTimeout is how long a workflow may run without a yield. A busy machine may stop it for
+// the second that the SDK allows.
+const deadlockTimeout = 5 * time.Second
+
 func newRun(t *testing.T) *run {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
@@ -141,6 +146,7 @@ func newRun(t *testing.T) *run {
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.NewTextHandler(&r.errors, &slog.HandlerOptions{Level: slog.LevelError}))))
 	suite.SetMetricsHandler(counters{client.MetricsNopHandler, r, ""})
 	r.TestWorkflowEnvironment = suite.NewTestWorkflowEnvironment()
+	r.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: deadlockTimeout})
 	r.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: desired().ID.WorkflowID()})
 	r.SetStartTime(time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC))
 	if err := r.SetTypedSearchAttributesOnStart(workflows.IdentityAttributes(desired())); err != nil {

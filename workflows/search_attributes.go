@@ -234,7 +234,7 @@ func writeMemo(ctx workflow.Context, members map[string]any) {
 }
 
 // logFailure logs an error of a command that the SDK refused, nil for none. What it was to show to
-// users is missing then; the run goes on.
+// users is missing then; the run continues.
 func logFailure(ctx workflow.Context, message string, err error) {
 	if err != nil {
 		workflow.GetLogger(ctx).Error(message, "error", err)

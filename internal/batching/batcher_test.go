@@ -137,7 +137,8 @@ func TestSerial(t *testing.T) {
 			call(i + 1)
 		}
 		calls.Wait()
-		if diff := cmp.Diff([]int{1, 4, 2}, sizes); diff != "" || time.Since(begun) != 3*time.Second {
+		slices.Sort(sizes[1:]) // the batches that wait take turns in any order
+		if diff := cmp.Diff([]int{1, 2, 4}, sizes); diff != "" || time.Since(begun) != 3*time.Second {
 			t.Errorf("after %s batches of (-want +got):\n%s", time.Since(begun), diff)
 		}
 	})
