@@ -56,7 +56,7 @@ func (d *demo) startPages(ctx context.Context) error {
 	case <-d.pages.printed:
 		d.stops = append(d.stops, func() {
 			cancel()
-			_ = <-ended // it ends because the demo does
+			<-ended //nolint:errcheck // it ends because the demo does
 		})
 		return nil
 	case err := <-ended:

@@ -109,7 +109,7 @@ func (p *program) fails(ctx context.Context, tests []string, env ...string) (str
 	return "", nil
 }
 
-// The lines of a test that failed, and of one that begins or goes on.
+// The lines of a test that failed, and of one that begins or continues.
 var (
 	failedTest = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
 	begunTest  = regexp.MustCompile(`(?m)^=== (?:RUN|CONT) +(\w+)$`)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -33,10 +34,14 @@ type npmPackage struct {
 	Integrity string
 }
 
-// npmPackages returns the packages of package-lock.json, sorted by name.
+// npmPackages returns the packages of package-lock.json, sorted by name; none if sources embed no
+// package.
 func npmPackages(root string) ([]npmPackage, error) {
 	raw, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(npmFolder), "package-lock.json"))
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
 		return nil, err
 	}
 	var lock struct {
@@ -107,6 +112,9 @@ type audit struct {
 // checkPackages asks the registry of npm about known vulnerabilities of the embedded packages.
 // As with the database of Go, only a registry that does not answer skips it.
 func checkPackages(ctx context.Context, w io.Writer, o options) error {
+	if packages, err := npmPackages(o.root); len(packages) == 0 {
+		return err
+	}
 	command := exec.CommandContext(ctx, "npm", "audit", "--package-lock-only", "--json")
 	command.Dir = filepath.Join(o.root, filepath.FromSlash(npmFolder))
 	out, failed := command.Output()
