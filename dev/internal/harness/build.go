@@ -10,9 +10,11 @@ package harness
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -20,6 +22,13 @@ import (
 type Binaries struct {
 	// Worker is the worker, CLI the armature command.
 	Worker, CLI string
+	// Settings are variables of the worker that shorten its waits.
+	Settings []string
+}
+
+// quickWaits are the settings that shorten the waits of a worker, as flags.
+func quickWaits() map[string]string {
+	return map[string]string{"--reread-window": "ARMATURE_REREAD_WINDOW=3s", "--settle-time": "ARMATURE_SETTLE_TIME=2s"}
 }
 
 // Build builds the programs into folder. TestMain calls it once.
@@ -28,7 +37,10 @@ func Build(ctx context.Context, folder string) (Binaries, error) {
 	if err != nil {
 		return Binaries{}, err
 	}
-	b := Binaries{Worker: filepath.Join(folder, "worker"), CLI: filepath.Join(folder, "armature")}
+	b := Binaries{
+		Worker: filepath.Join(folder, "worker"), CLI: filepath.Join(folder, "armature"),
+		Settings: slices.Sorted(maps.Values(quickWaits())),
+	}
 	if err := BuildProgram(ctx, root, "./worker", b.Worker); err != nil {
 		return Binaries{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
 // ErrNoCommit means that the repository does not have a commit, as a shallow clone.
@@ -38,6 +39,15 @@ func BuildCommit(ctx context.Context, commit, folder string) (Binaries, error) {
 	b := Binaries{Worker: filepath.Join(folder, "worker"), CLI: filepath.Join(folder, "armature")}
 	if err := BuildProgram(ctx, source, "./worker", b.Worker); err != nil {
 		return Binaries{}, err
+	}
+	help, err := exec.CommandContext(ctx, b.Worker, "--help").CombinedOutput()
+	if err != nil {
+		return Binaries{}, fmt.Errorf("read the help of the worker of commit %s: %w\n%s", commit, err, help)
+	}
+	for flag, setting := range quickWaits() {
+		if strings.Contains(string(help), flag) {
+			b.Settings = append(b.Settings, setting)
+		}
 	}
 	cli := "./starter/cmd"
 	if _, err := os.Stat(filepath.Join(source, "starter", "cmd")); err != nil {

@@ -55,7 +55,8 @@ func (w *World) StartWorker(options WorkerOptions) *Worker {
 	}
 	defer func() { _ = file.Close() }()
 	health := w.FreeAddress()
-	env := append(w.environment(w.Sim.environment()...), "ARMATURE_HTTP_LISTEN="+health, "ARMATURE_REREAD_WINDOW=3s", "ARMATURE_SETTLE_TIME=2s")
+	env := append(w.environment(w.Sim.environment()...), "ARMATURE_HTTP_LISTEN="+health)
+	env = append(env, w.Binaries.Settings...)
 	worker := &Worker{world: w, health: health, log: file.Name(), exited: make(chan struct{})}
 	worker.command = exec.Command(options.Binary, options.Args...)
 	worker.command.Dir, worker.command.Env = w.Folder, append(env, options.Env...)
