@@ -101,7 +101,7 @@ func playHolderDies(s subnets) {
 }
 
 // maxRouteActions bounds the actions in the histories of a child that waits for its turn, its
-// share of the queue included. A creation without turns takes nine; a child that waits for more
+// share of the queue included. A creation without turns takes ten; a child that waits for more
 // than 30 s takes one more than the others, because it makes its checks again.
 const maxRouteActions = 15
 
