@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/dev/internal/harness"
@@ -123,6 +124,13 @@ func deleteSaved(c lockedCase) {
 		c.MustCLI("apply", "-f", c.Write("changed.yaml", text), "--wait", "--timeout", "60s")
 	}
 	asIs := func() { c.MustCLI("apply", "-f", c.apply("saved", "manage"), "--wait", "--timeout", "60s") }
+	// An apply is refused while the management ends.
+	again := func() {
+		c.Until(time.Minute, "the stack is managed again", func() (bool, string) {
+			applied := c.CLI("apply", "-f", c.apply("saved", "manage"), "--wait", "--timeout", "60s")
+			return applied.Code == 0, applied.String()
+		})
+	}
 	edit := func(old, replacement string) {
 		path := filepath.Join(c.Folder, "stack.plan")
 		raw, err := os.ReadFile(path)
@@ -180,7 +188,7 @@ func deleteSaved(c lockedCase) {
 			undo: func() { remove(cache); put(cache, cacheBody) }, want: "was created again since the plan: location was westeurope",
 		},
 		"gone":        {do: func() { remove(cache) }, undo: func() { put(cache, cacheBody) }, want: "is no longer in Azure"},
-		"forgotten":   {do: func() { c.MustCLI("forget", cache) }, undo: asIs, want: "is no longer managed"},
+		"forgotten":   {do: func() { c.MustCLI("forget", cache) }, undo: again, want: "is no longer managed"},
 		"a consent":   {do: func() { edit(`"withData": true`, `"withData": true, "cascade": true`) }, want: "it was edited after it was made"},
 		"a selection": {do: func() { edit(`"selected": true,`, ``) }, want: "it was edited after it was made"},
 	} {
