@@ -14,7 +14,8 @@ var (
 	ErrTemporalUnavailable = errors.New("the Temporal server cannot be reached")
 )
 
-// TemporalReason returns the reason of such an error, and whether err is one.
+// TemporalReason returns the reason of ErrTemporalSlow or ErrTemporalUnavailable, and whether err
+// is one of them.
 func TemporalReason(err error) (resource.Reason, bool) {
 	switch {
 	case errors.Is(err, ErrTemporalSlow):

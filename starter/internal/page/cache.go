@@ -49,7 +49,7 @@ func newResources(options Options, estate *estate) *resources {
 	return &resources{options: options, estate: estate, known: map[string]*watched{}}
 }
 
-// of returns the entry of a resource. The oldest entries make room for new ones.
+// of returns the entry of a resource. If there are too many, all are read again.
 func (r *resources) of(workflowID string) *watched {
 	r.mu.Lock()
 	defer r.mu.Unlock()
