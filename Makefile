@@ -213,7 +213,7 @@ bench: ## measure; BENCH=wake for one part, BENCH=scale for large numbers (up to
 
 # PARTS are the parts of `make check`, the longest first. test-dev has the tests of layers, and
 # test-product those of replay and the suites of which race runs a sample.
-PARTS := test-dev race test-postgres test-webui test-product attack mutants lint workflowcheck test-azurite test-editor licenses vulnerabilities
+PARTS := compile test-dev race test-postgres test-webui test-product attack mutants lint workflowcheck test-azurite test-editor licenses vulnerabilities
 # CHECK are the settings of `make check`: lint runs vet, and tests need no DWARF. SAMPLED are
 # the folders with suites that race samples.
 CHECK := ATTACK_FLAGS=--own SAMPLE=-short DEV_ELSEWHERE='attack|editor|postgres|webui' RACE_ELSEWHERE='workflows' TEST_FLAGS='-vet=off -ldflags=-w'
@@ -242,6 +242,13 @@ check: ## everything that CI runs, three parts at a time; prints the time of eac
 		{printf "%-16s %8.0f %8.0f%s\n", $$1, $$2, $$3 + $$4, $$5 ? "  FAILED" : ""; cpu += $$3 + $$4} \
 		END {printf "%-16s %8.0f %8.0f\n", "all", all, cpu}'; \
 	exit $$code
+
+# Parts that use the Temporal server wait until one of them has compiled it.
+$(addprefix part-,test-dev test-postgres test-webui attack mutants): | part-compile
+
+.PHONY: compile
+compile: ## compile the packages of dev
+	cd dev && $(GO) build ./...
 
 .PHONY: $(PARTS:%=part-%)
 $(PARTS:%=part-%): part-%:
