@@ -1,20 +1,21 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/activities/writing"
+	"github.com/armature-io/armature/internal/batching"
 	"github.com/armature-io/armature/workflows"
-	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 )
 
 const (
-	// budgetTimeout bounds one request to the workflow of the budgets.
+	// budgetTimeout bounds one query of the workflow of the budgets.
 	budgetTimeout = 10 * time.Second
 	// maxRefusalAge is how long a refusal applies to the requests of this worker: thousands
 	// of resources that are held do not become thousands of updates of one workflow.
@@ -24,80 +25,69 @@ const (
 	maxBudgetErrorAge = 2 * time.Second
 )
 
-// budgets are the last refusals of this worker, by the name of the budget. Its channel
-// lets one request at a time through.
+// budgets join the requests of this worker to the workflow of the budgets.
 type budgets struct {
-	turn     chan struct{}
-	refusals map[string]refusal
+	requests *batching.Batcher[writing.Expense, answer]
+	// refusals are the last ones, by the name of the budget. One batch at a time uses them.
+	refusals map[string]answer
 }
 
-// refusal is what a request got that was not granted.
-type refusal struct {
+// answer is the result of a request to a budget.
+type answer struct {
 	at    time.Time
 	grant writing.Grant
 	err   error
 }
 
-// Spend asks the workflow of the budgets. A refusal applies to further requests of this
-// worker for 30 s at most; where Temporal does not respond, Spend fails.
+// Spend asks the workflow of the budgets, together with the other requests of this worker that
+// arrive while one is in flight. A refusal applies to further requests of this worker for 30 s at
+// most; if Temporal does not respond, Spend fails.
 func (f *Fleet) Spend(ctx context.Context, expense writing.Expense) (writing.Grant, error) {
-	ctx, cancel := context.WithTimeout(ctx, budgetTimeout)
-	defer cancel()
-	select {
-	case f.budgets.turn <- struct{}{}:
-		defer func() { <-f.budgets.turn }()
-	case <-ctx.Done():
-		return writing.Grant{}, activities.TemporalError(fmt.Errorf("wait for the %s-budget: %w", expense.Budget, ctx.Err()))
-	}
-	if last, known := f.budgets.refusals[expense.Budget]; known {
-		if grant, err, valid := last.answer(time.Now()); valid {
-			return grant, err
-		}
-		delete(f.budgets.refusals, expense.Budget)
-	}
-	grant, err := f.spend(ctx, expense)
-	if err != nil || !grant.Granted {
-		if f.budgets.refusals == nil {
-			f.budgets.refusals = map[string]refusal{}
-		}
-		f.budgets.refusals[expense.Budget] = refusal{at: time.Now(), grant: grant, err: err}
-	}
-	return grant, err
-}
-
-// answer returns what the refusal means at a later time, and whether it still counts.
-func (r refusal) answer(now time.Time) (writing.Grant, error, bool) {
-	age := now.Sub(r.at)
-	if r.err != nil {
-		return writing.Grant{}, r.err, age < maxBudgetErrorAge
-	}
-	grant := r.grant
-	grant.RetryAfter -= age
-	return grant, nil, age < maxRefusalAge && grant.RetryAfter > 0
-}
-
-// spend sends the update, and starts the workflow of the budgets if none runs.
-func (f *Fleet) spend(ctx context.Context, expense writing.Expense) (writing.Grant, error) {
-	id := workflows.BudgetsWorkflowID(f.options.TaskQueue)
-	handle, err := f.temporal.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
-		StartWorkflowOperation: f.temporal.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
-			ID: id, TaskQueue: f.options.TaskQueue, StaticSummary: "PUTs that no user requested",
-			WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
-			Priority:                 temporal.Priority{PriorityKey: workflows.PriorityBrake},
-		}, workflows.HoldBudgetsWorkflow, workflows.HoldBudgetsInput{}),
-		UpdateOptions: client.UpdateWorkflowOptions{
-			WorkflowID: id, UpdateName: workflows.SpendUpdate, Args: []any{expense},
-			WaitForStage: client.WorkflowUpdateStageCompleted,
-		},
-	})
-	var grant writing.Grant
-	if err == nil {
-		err = handle.Get(ctx, &grant)
-	}
-	if err != nil {
+	got, err := f.budgets.requests.Do(ctx, expense)
+	if err = cmp.Or(err, got.err); err != nil {
 		return writing.Grant{}, activities.TemporalError(fmt.Errorf("ask the %s-budget: %w", expense.Budget, err))
 	}
-	return grant, nil
+	return got.grant, nil
+}
+
+// spendAll answers requests by the last refusals, and the others by one update.
+func (f *Fleet) spendAll(ctx context.Context, expenses []writing.Expense) ([]answer, error) {
+	answers := make([]answer, len(expenses))
+	var open []int
+	var asked []writing.Expense
+	for i, expense := range expenses {
+		var valid bool
+		if answers[i], valid = f.budgets.refusals[expense.Budget].later(time.Now()); !valid {
+			open, asked = append(open, i), append(asked, expense)
+		}
+	}
+	if len(asked) == 0 {
+		return answers, nil
+	}
+	grants, err := askKeeper[writing.Expense, writing.Grant](ctx, f, client.StartWorkflowOptions{
+		ID: workflows.BudgetsWorkflowID(f.options.TaskQueue), StaticSummary: "PUTs that no user requested",
+		Priority: temporal.Priority{PriorityKey: workflows.PriorityBrake},
+	}, workflows.HoldBudgetsWorkflow, workflows.HoldBudgetsInput{}, workflows.SpendUpdate, asked)
+	for n, i := range open {
+		answers[i] = answer{at: time.Now(), err: err}
+		if err == nil {
+			answers[i].grant = grants[n]
+		}
+		if !answers[i].grant.Granted {
+			f.budgets.refusals[asked[n].Budget] = answers[i]
+		}
+	}
+	return answers, nil
+}
+
+// later returns what a refusal means at a later time, and whether it still counts.
+func (a answer) later(now time.Time) (answer, bool) {
+	age := now.Sub(a.at)
+	if a.err != nil {
+		return a, age < maxBudgetErrorAge
+	}
+	a.grant.RetryAfter -= age
+	return a, age < maxRefusalAge && a.grant.RetryAfter > 0
 }
 
 // Spent returns the PUTs that a budget paid within the hour. Without a running workflow

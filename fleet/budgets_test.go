@@ -39,8 +39,8 @@ func TestSpend(t *testing.T) {
 	if sent.priority != workflows.PriorityBrake {
 		t.Errorf("priority %d, want it before the tasks of resources", sent.priority)
 	}
-	var in writing.Expense
-	if err := payload.DataConverter().FromPayload(sent.args[0], &in); err != nil || in.ID.Key() != parse(t, database(0)).Key() || in.Limit != 5 {
+	var in []writing.Expense
+	if err := payload.DataConverter().FromPayload(sent.args[0], &in); err != nil || len(in) != 1 || in[0].ID.Key() != parse(t, database(0)).Key() || in[0].Limit != 5 {
 		t.Errorf("sent %+v (%v)", in, err)
 	}
 }
@@ -67,7 +67,7 @@ func TestSpendRefused(t *testing.T) {
 	if got, err := f.Spend(t.Context(), expense(t, writing.PutBudget, 0)); err != nil || !got.Granted {
 		t.Errorf("the other budget is refused, too: %+v, %v", got, err)
 	}
-	f.budgets.refusals[writing.DisappearanceBudget] = refusal{at: time.Now().Add(-maxRefusalAge), grant: writing.Grant{RetryAfter: time.Hour}}
+	f.budgets.refusals[writing.DisappearanceBudget] = answer{at: time.Now().Add(-maxRefusalAge), grant: writing.Grant{RetryAfter: time.Hour}}
 	if got, err := f.Spend(t.Context(), expense(t, writing.DisappearanceBudget, 0)); err != nil || !got.Granted {
 		t.Errorf("an old refusal still counts: %+v, %v", got, err)
 	}

@@ -337,12 +337,12 @@ func (s *server) update(in *workflowservice.UpdateWorkflowExecutionRequest, got 
 	if s.result != nil {
 		result = s.result
 	}
-	if got.name == workflows.TakeTurnUpdate {
-		var turns []activities.Turn
-		if err := payload.DataConverter().FromPayload(got.args[0], &turns); err != nil {
+	if got.name == workflows.TakeTurnUpdate || got.name == workflows.SpendUpdate {
+		var requests []any
+		if err := payload.DataConverter().FromPayload(got.args[0], &requests); err != nil {
 			return nil, err
 		}
-		result = slices.Repeat([]activities.Position{s.position}, len(turns))
+		result = slices.Repeat([]any{result}, len(requests))
 	}
 	if got.start == "" && s.running[got.workflowID] == nil {
 		return nil, serviceerror.NewNotFound("no workflow " + got.workflowID)

@@ -32,16 +32,21 @@ func newPace(total float64) *pace {
 	return &pace{limiter: rate.NewLimiter(rate.Limit(total), 2), total: total}
 }
 
-// awaitList waits until this worker may send a list request.
+// awaitList waits until this worker may send a list request. While one call counts the live
+// workers, the others keep the last number.
 func (f *Fleet) awaitList(ctx context.Context) error {
 	f.lists.mu.Lock()
-	if now := time.Now(); now.Sub(f.lists.counted) >= maxWorkersAge {
+	now := time.Now()
+	due := now.Sub(f.lists.counted) >= maxWorkersAge
+	if due {
 		f.lists.counted = now
+	}
+	f.lists.mu.Unlock()
+	if due {
 		if n := f.liveWorkers(ctx); n > 0 {
 			f.lists.limiter.SetLimit(rate.Limit(f.lists.total / float64(n)))
 		}
 	}
-	f.lists.mu.Unlock()
 	return f.lists.limiter.Wait(ctx) //nolint:wrapcheck // the callers add what they listed
 }
 

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
 )
 
 // slowTemporal answers descriptions and heartbeats after a delay. Like the SDK, it gives one
@@ -60,6 +62,77 @@ func (s *slowTemporal) DescribeWorkflowExecution(ctx context.Context, workflowID
 func (s *slowTemporal) RecordActivityHeartbeat(ctx context.Context, _ []byte, _ ...any) error {
 	s.beats.Add(1)
 	return s.wait(ctx)
+}
+
+func (s *slowTemporal) NewWithStartWorkflowOperation(client.StartWorkflowOptions, any, ...any) client.WithStartWorkflowOperation {
+	return nil
+}
+
+// UpdateWithStartWorkflow grants requests to a budget.
+func (s *slowTemporal) UpdateWithStartWorkflow(ctx context.Context, options client.UpdateWithStartWorkflowOptions) (client.WorkflowUpdateHandle, error) {
+	s.calls.Add(1)
+	expenses, _ := options.UpdateOptions.Args[0].([]writing.Expense)
+	return granted{grants: slices.Repeat([]writing.Grant{{Granted: true}}, len(expenses))}, s.wait(ctx)
+}
+
+// granted is the handle of an update that granted PUTs.
+type granted struct {
+	client.WorkflowUpdateHandle
+
+	grants []writing.Grant
+}
+
+func (g granted) Get(_ context.Context, into any) error {
+	*into.(*[]writing.Grant) = g.grants //nolint:forcetypeassert // the one type of the test
+	return nil
+}
+
+func (s *slowTemporal) DescribeTaskQueue(ctx context.Context, _ string, _ enumspb.TaskQueueType) (*workflowservice.DescribeTaskQueueResponse, error) {
+	s.calls.Add(1)
+	return &workflowservice.DescribeTaskQueueResponse{}, s.wait(ctx)
+}
+
+// TestSlowBudget lets 40 corrections ask a budget at once while an update takes 8 s: the first one
+// asks alone, and the others share the next update.
+func TestSlowBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		temporal := &slowTemporal{t: t, delay: 8 * time.Second}
+		f := New(temporal, Options{Namespace: "n", TaskQueue: "q"})
+		var spent atomic.Int32
+		spend := func(n int) {
+			if got, err := f.Spend(t.Context(), expense(t, writing.PutBudget, n)); err != nil || !got.Granted {
+				t.Errorf("correction %d got %+v, %v", n, got, err)
+			}
+			spent.Add(1)
+		}
+		go spend(0)
+		synctest.Wait()
+		for n := range 39 {
+			go spend(n + 1)
+		}
+		<-time.After(17 * time.Second)
+		synctest.Wait()
+		if spent.Load() != 40 || temporal.calls.Load() != 2 {
+			t.Errorf("%d of 40 corrections were granted, with %d updates, want all with 2", spent.Load(), temporal.calls.Load())
+		}
+	})
+}
+
+// TestSlowCountOfWorkers checks that lists do not wait while another call counts the live workers.
+func TestSlowCountOfWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := New(&slowTemporal{t: t, delay: 9 * time.Second}, Options{Namespace: "n", TaskQueue: "q"})
+		var counted atomic.Bool
+		go func() {
+			_ = f.awaitList(t.Context())
+			counted.Store(true)
+		}()
+		synctest.Wait()
+		if err := f.awaitList(t.Context()); err != nil || counted.Load() {
+			t.Errorf("the second list waited for the count of workers: %v", err)
+		}
+		<-time.After(10 * time.Second)
+	})
 }
 
 // TestSlowTemporal lets 40 writes ask at once for leave. Each asks once, all share the reading

@@ -10,7 +10,6 @@ import (
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
-	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 )
 
@@ -48,30 +47,11 @@ func (f *Fleet) Take(ctx context.Context, turn activities.Turn) (activities.Posi
 	return position, nil
 }
 
-// takeAll requests turns of one parent. It starts the queue's workflow if none runs.
+// takeAll requests turns of one parent.
 func (f *Fleet) takeAll(ctx context.Context, parent resource.ID, turns []activities.Turn) ([]activities.Position, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	id := workflows.SiblingsWorkflowID(parent)
-	handle, err := f.temporal.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
-		StartWorkflowOperation: f.temporal.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
-			ID: id, TaskQueue: f.options.TaskQueue,
-			WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
-			StaticSummary:            "turns of " + text.CutBytes(parent.Short(), maxSummaryBytes),
-		}, workflows.SerializeSiblingsWorkflow, workflows.SerializeSiblingsInput{}),
-		UpdateOptions: client.UpdateWorkflowOptions{
-			WorkflowID: id, UpdateName: workflows.TakeTurnUpdate, Args: []any{turns},
-			WaitForStage: client.WorkflowUpdateStageCompleted,
-		},
-	})
-	var positions []activities.Position
-	if err == nil {
-		err = handle.Get(ctx, &positions)
-	}
-	if err == nil && len(positions) != len(turns) {
-		err = fmt.Errorf("the queue returned %d positions for %d requests", len(positions), len(turns))
-	}
-	return positions, err //nolint:wrapcheck // Take adds the parent
+	return askKeeper[activities.Turn, activities.Position](ctx, f, client.StartWorkflowOptions{
+		ID: workflows.SiblingsWorkflowID(parent), StaticSummary: "turns of " + text.CutBytes(parent.Short(), maxSummaryBytes),
+	}, workflows.SerializeSiblingsWorkflow, workflows.SerializeSiblingsInput{}, workflows.TakeTurnUpdate, turns)
 }
 
 // maxSummaryBytes bounds a name in a static summary; the server accepts 400 bytes.

@@ -76,7 +76,7 @@ type budgetKeeper struct {
 // never spend the same PUT.
 func HoldBudgets(ctx workflow.Context, input HoldBudgetsInput) error {
 	k := &budgetKeeper{state: input}
-	if err := registerUpdate(ctx, SpendUpdate, "Ask a budget for one PUT that no user requested.", k.spend, k.validate); err != nil {
+	if err := registerUpdate(ctx, SpendUpdate, "Ask budgets for PUTs that no user requested.", k.spend, k.validate); err != nil {
 		return err
 	}
 	if err := workflow.SetQueryHandler(ctx, SpentQuery, k.spent); err != nil {
@@ -102,9 +102,11 @@ func HoldBudgets(ctx workflow.Context, input HoldBudgetsInput) error {
 	return awaitHandlers(ctx)
 }
 
-func (k *budgetKeeper) validate(in writing.Expense) error {
-	if in.Budget == "" || in.Limit <= 0 || in.Token == "" || in.ID.IsZero() {
-		return refused(RefusedInvalid, "a budget is asked with its name, its limit, a resource and a token")
+func (k *budgetKeeper) validate(expenses []writing.Expense) error {
+	for _, in := range expenses {
+		if in.Budget == "" || in.Limit <= 0 || in.Token == "" || in.ID.IsZero() {
+			return refused(RefusedInvalid, "a budget is asked with its name, its limit, a resource and a token")
+		}
 	}
 	return nil
 }
@@ -134,12 +136,21 @@ func (k *budgetKeeper) spent(budget string, now time.Time) (int, error) {
 	return 0, nil
 }
 
-// spend grants a PUT within the limit. A PUT that was granted before is not charged
-// again, nor is one below a resource to which a PUT was granted.
-func (k *budgetKeeper) spend(ctx workflow.Context, in writing.Expense) (writing.Grant, error) {
+// spend answers the requests of a worker in their order.
+func (k *budgetKeeper) spend(ctx workflow.Context, expenses []writing.Expense) ([]writing.Grant, error) {
 	now := workflow.Now(ctx)
 	k.messages++
 	k.prune(now)
+	grants := make([]writing.Grant, len(expenses))
+	for i, expense := range expenses {
+		grants[i] = k.grant(now, expense)
+	}
+	return grants, nil
+}
+
+// grant grants a PUT within the limit. A PUT that was granted before is not charged again, nor is
+// one below a resource to which a PUT was granted.
+func (k *budgetKeeper) grant(now time.Time, in writing.Expense) writing.Grant {
 	b := k.budget(in.Budget)
 	spent := b.spentSince(now.Add(-budgetPeriod))
 	key := WaitingKey(in.ID)
@@ -150,16 +161,16 @@ func (k *budgetKeeper) spend(ctx workflow.Context, in writing.Expense) (writing.
 	}
 	switch {
 	case known:
-		return writing.Grant{Granted: true, Spent: spent}, nil
+		return writing.Grant{Granted: true, Spent: spent}
 	case spent >= in.Limit:
-		return writing.Grant{Spent: spent, RetryAfter: b.freeAfter(spent-in.Limit+1, now)}, nil
+		return writing.Grant{Spent: spent, RetryAfter: b.freeAfter(spent-in.Limit+1, now)}
 	}
 	b.charge(now)
 	b.Grants = append(b.Grants, GrantedPut{Key: key, Token: in.Token, At: now, RequestedAt: now})
 	if extra := len(b.Grants) - maxGrants; extra > 0 {
 		b.Grants = slices.Clone(b.Grants[extra:])
 	}
-	return writing.Grant{Granted: true, Spent: spent + 1}, nil
+	return writing.Grant{Granted: true, Spent: spent + 1}
 }
 
 // renew moves a grant to the end, and reports whether there is one.

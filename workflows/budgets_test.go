@@ -43,17 +43,17 @@ func expense(n int) writing.Expense {
 
 func (b *budgets) at(delay time.Duration, in writing.Expense) *updateResult {
 	got := &updateResult{}
-	b.RegisterDelayedCallback(func() { b.UpdateWorkflow(workflows.SpendUpdate, "", got.callbacks(), in) }, delay)
+	b.RegisterDelayedCallback(func() { b.UpdateWorkflow(workflows.SpendUpdate, "", got.callbacks(), []writing.Expense{in}) }, delay)
 	return got
 }
 
 func granted(t *testing.T, got *updateResult) writing.Grant {
 	t.Helper()
-	grant, ok := got.result.(writing.Grant)
-	if !ok {
+	grants, ok := got.result.([]writing.Grant)
+	if !ok || len(grants) != 1 {
 		t.Fatalf("no result: %+v", got)
 	}
-	return grant
+	return grants[0]
 }
 
 // TestHoldBudgets checks that a budget grants its limit in any hour, each token once,
@@ -148,6 +148,32 @@ func TestHoldBudgetsContinueAsNew(t *testing.T) {
 	}
 	if !granted(t, again).Granted {
 		t.Error("the next run forgot a grant")
+	}
+}
+
+// TestHoldBudgetsJoined checks that the requests of one update are answered in their order.
+//
+//guard:disappearance-budget
+func TestHoldBudgetsJoined(t *testing.T) {
+	b := newBudgets(t)
+	got := &updateResult{}
+	var expenses []writing.Expense
+	for _, n := range []int{0, 1, 0, 2, 3} {
+		in := expense(n)
+		in.Limit = 3
+		expenses = append(expenses, in)
+	}
+	other := expense(3)
+	other.Budget = "put"
+	b.RegisterDelayedCallback(func() { b.UpdateWorkflow(workflows.SpendUpdate, "", got.callbacks(), append(expenses, other)) }, 0)
+	b.ExecuteWorkflow(workflows.HoldBudgetsWorkflow, workflows.HoldBudgetsInput{})
+	var grants []bool
+	answers, _ := got.result.([]writing.Grant)
+	for _, grant := range answers {
+		grants = append(grants, grant.Granted)
+	}
+	if diff := cmp.Diff([]bool{true, true, true, true, false, true}, grants); diff != "" {
+		t.Errorf("granted (-want +got):\n%s", diff)
 	}
 }
 

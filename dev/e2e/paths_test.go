@@ -604,7 +604,7 @@ func (p *played) spend(name string) {
 	p.T.Helper()
 	id := parsed(p.T, thing{group: p.name, name: name}.id())
 	p.begin(p.budgets(), workflows.HoldBudgetsWorkflow, workflows.HoldBudgetsInput{}, workflows.SpendUpdate,
-		writing.Expense{Budget: "corrections", Limit: 3, ID: id, Token: "1", With: []resource.ID{id.Owner()}})
+		[]writing.Expense{{Budget: "corrections", Limit: 3, ID: id, Token: "1", With: []resource.ID{id.Owner()}}})
 }
 
 func (p *played) budgets() string { return workflows.BudgetsWorkflowID(p.name) }
