@@ -65,6 +65,19 @@ func TestLooks(t *testing.T) {
 	r.start(21 * time.Hour)
 }
 
+// The read after a PUT is a look, whoever requested the pass.
+func TestReadAfterPutIsLook(t *testing.T) {
+	r := newRun(t)
+	locals := r.locals()
+	r.script.pre = create
+	r.input = existing()
+	r.apply(desired())
+	r.start(10 * time.Minute)
+	if n, all := countLooks(locals), r.count("GetResource"); n != 1 || all != 2 {
+		t.Errorf("%d of %d reads are looks, want the second of two", n, all)
+	}
+}
+
 // A read that a user requested is an activity, which the priority orders.
 func TestRequestedReadIsActivity(t *testing.T) {
 	r := newRun(t)

@@ -188,16 +188,9 @@ func (r *reconciler) checkOwner(ctx workflow.Context, p *pass) resource.Verdict 
 	return verdict
 }
 
-// getResource reads the resource: by a look within the workflow task if that may suffice, else,
-// or if the look fails, by an activity.
+// getResource reads the resource.
 func (r *reconciler) getResource(ctx workflow.Context, p *pass) resource.Verdict {
-	in := activities.GetResourceInput{Identity: r.state.Known.Identity}
-	if !r.looks(p) {
-		return r.read(ctx, p, in)
-	}
-	var a *activities.Activities
-	got, err := look(ctx, r, readSummary(p), a.GetResource, r.readInput(ctx, p, in))
-	return r.readVerdict(p, got, err)
+	return r.read(ctx, p, activities.GetResourceInput{Identity: r.state.Known.Identity})
 }
 
 // readResource reads the resource into the pass.
@@ -205,27 +198,18 @@ func (r *reconciler) readResource(ctx workflow.Context, p *pass, expect activiti
 	return r.read(ctx, p, activities.GetResourceInput{Expect: expect})
 }
 
+// read reads the resource: by a look within the workflow task if that may suffice, else, or if
+// the look fails, by an activity.
 func (r *reconciler) read(ctx workflow.Context, p *pass, in activities.GetResourceInput) resource.Verdict {
+	r.completeRead(ctx, p, &in)
 	var a *activities.Activities
-	got, err := executeRead(requestOptions(ctx, readSummary(p)), r, a.GetResource, r.readInput(ctx, p, in))
-	return r.readVerdict(p, got, err)
-}
-
-func readSummary(p *pass) string { return "GET " + nameAndVersion(p.desired) }
-
-// readInput completes the input of a read.
-func (r *reconciler) readInput(ctx workflow.Context, p *pass, in activities.GetResourceInput) activities.GetResourceInput {
-	in.Target, in.Repeated, in.WithoutBody = p.target(), r.state.Retry.Repeated, r.inDeletion
-	in.Deleted, in.Existed = p.deleted.Accepted, r.state.Deletion == nil && r.state.existed()
-	in.Replaced = r.state.Write.replaced(workflow.Now(ctx))
-	if deletion := r.state.Deletion; deletion != nil && r.inDeletion {
-		in.Identity = deletion.Identity
+	var got activities.GetResourceResult
+	var err error
+	if r.looks(p, in.Expect) {
+		got, err = look(ctx, r, readSummary(p), a.GetResource, in)
+	} else {
+		got, err = executeRead(requestOptions(ctx, readSummary(p)), r, a.GetResource, in)
 	}
-	return in
-}
-
-// readVerdict takes the result of a read.
-func (r *reconciler) readVerdict(p *pass, got activities.GetResourceResult, err error) resource.Verdict {
 	verdict := verdictOf(got.Verdict, err)
 	if !verdict.Stops() {
 		r.noteRead(p, got)
@@ -233,14 +217,27 @@ func (r *reconciler) readVerdict(p *pass, got activities.GetResourceResult, err 
 	return verdict
 }
 
-// looks reports whether a look, within the workflow task, may suffice for the read of a pass. It
-// may for a resource of which nothing is known yet, because the pass of a creation has the most
-// tasks, and for the routine pass of a resource that was Ready, because these are the most passes.
-func (r *reconciler) looks(p *pass) bool {
+func readSummary(p *pass) string { return "GET " + nameAndVersion(p.desired) }
+
+// completeRead completes the input of a read.
+func (r *reconciler) completeRead(ctx workflow.Context, p *pass, in *activities.GetResourceInput) {
+	in.Target, in.Repeated, in.WithoutBody = p.target(), r.state.Retry.Repeated, r.inDeletion
+	in.Deleted, in.Existed = p.deleted.Accepted, r.state.Deletion == nil && r.state.existed()
+	in.Replaced = r.state.Write.replaced(workflow.Now(ctx))
+	if deletion := r.state.Deletion; deletion != nil && r.inDeletion {
+		in.Identity = deletion.Identity
+	}
+}
+
+// looks reports whether a look, within the workflow task, may suffice for a read of a pass. It
+// may for a resource of which nothing is known yet and for the read after a PUT, because the pass
+// of a creation has the most tasks, and for the routine pass of a resource that was Ready,
+// because these are the most passes.
+func (r *reconciler) looks(p *pass, expect activities.Expectation) bool {
 	s := r.state
 	unknown := !s.Known.Seen && !s.Write.Sent && !s.existed() && len(s.Known.Identity) == 0
 	routine := s.Phase == PhaseReady && p.request.At.IsZero()
-	return s.Deletion == nil && (unknown || routine)
+	return s.Deletion == nil && (unknown || routine || expect == activities.ExpectPresent)
 }
 
 // noteRead takes a reading. An approval to recreate a resource that exists is used up.
