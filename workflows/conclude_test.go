@@ -56,7 +56,7 @@ func TestReadyLeaves(t *testing.T) {
 			if diff := cmp.Diff(c.want, state.Condition); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 			}
-			if diff := cmp.Diff(workflows.LastWrite{Sent: true, At: state.Write.At, Replaced: c.replaced, Accepted: state.Write.Accepted}, state.Write); diff != "" {
+			if diff := cmp.Diff(workflows.LastWrite{Sent: true, At: state.Write.At, Replaced: c.replaced, Note: state.Write.Note, Accepted: state.Write.Accepted}, state.Write); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 			}
 		})

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"go.temporal.io/sdk/workflow"
 )
 
 // LastWrite is the last PUT and what became of it.
@@ -17,6 +18,8 @@ type LastWrite struct {
 	// was to change, as they were before, until a post-check finds that Azure kept them.
 	At       time.Time            `json:"at,omitzero"`
 	Replaced *activities.Replaced `json:"replaced,omitempty"`
+	// Note is the last PUT that ARM accepted, for lists.
+	Note WriteNote `json:"note,omitzero"`
 	// Accepted is the PUT that ARM accepted and that no post-check has compared yet.
 	Accepted *activities.AcceptedPut `json:"accepted,omitempty"`
 	// Refusal stops the PUTs of the spec after a verdict with severity Error, until a user
@@ -24,6 +27,52 @@ type LastWrite struct {
 	Refusal *activities.Refusal `json:"refusal,omitempty"`
 	// OperationRefusal is set after a PUT that failed in its operation because of its body.
 	OperationRefusal *activities.OperationRefusal `json:"operationRefusal,omitempty"`
+}
+
+// The verbs of a WriteNote.
+const (
+	VerbCreate   = "create"
+	VerbRecreate = "recreate"
+	VerbUpdate   = "update"
+	VerbCorrect  = "correct"
+)
+
+// WriteNote is a PUT that ARM accepted, in short.
+type WriteNote struct {
+	At   time.Time `json:"at"`
+	Verb string    `json:"verb"`
+	// Paths is the number of differences that the PUT was to end, 0 if it created the resource.
+	Paths int `json:"paths,omitempty"`
+	// By is the user that requested the PUT, "" if the resource had drifted.
+	By string `json:"by,omitempty"`
+}
+
+// equal compares two notes; a time that continue-as-new carried may have another location.
+func (n WriteNote) equal(other WriteNote) bool {
+	at := n.At
+	n.At = other.At
+	return at.Equal(other.At) && n == other
+}
+
+// writeNote returns the note of the PUT of a pass.
+func (r *reconciler) writeNote(ctx workflow.Context, p *pass) WriteNote {
+	verdict, mandate := p.pre.Verdict, r.mandate(p)
+	note := WriteNote{At: workflow.Now(ctx), Verb: VerbUpdate, Paths: len(verdict.Differences) + verdict.More}
+	switch {
+	case verdict.Create && r.state.existed():
+		note.Verb = VerbRecreate
+	case verdict.Create:
+		note.Verb = VerbCreate
+	case mandate.Correction:
+		note.Verb = VerbCorrect
+	}
+	switch {
+	case mandate.Force:
+		note.By = p.request.Force.By
+	case !mandate.Unrequested():
+		note.By = r.state.AppliedBy
+	}
+	return note
 }
 
 // settle forgets the troubles of the last PUT: the resource is Ready.

@@ -32,7 +32,6 @@ func (r *reconciler) putResource(ctx workflow.Context, p *pass) resource.Verdict
 }
 
 // readAfter uses the reading at the end of the operation, or else reads the resource.
-// One activity less saves the server three transactions.
 func (r *reconciler) readAfter(ctx workflow.Context, p *pass, expect activities.Expectation) resource.Verdict {
 	got := p.polled.Got
 	if got == nil {
@@ -64,6 +63,7 @@ func (r *reconciler) putAndPoll(ctx workflow.Context, p *pass) resource.Verdict 
 	r.logDecision(ctx, p, "PutResource", verdict)
 	if result.Sent {
 		r.state.Write.At, r.state.Write.Replaced = workflow.Now(ctx), result.Replaced
+		r.state.Write.Note = r.writeNote(ctx, p)
 	}
 	if result.Done {
 		return verdict

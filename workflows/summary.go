@@ -29,13 +29,15 @@ type Summary struct {
 	Paused      bool          `json:"paused,omitempty"`
 	Deleting    bool          `json:"deleting,omitempty"`
 	Overdue     bool          `json:"overdue,omitempty"`
+	// LastWrite is zero if the workflow has written nothing.
+	LastWrite WriteNote `json:"lastWrite,omitzero"`
 }
 
 // summary returns the state for lists.
 func (s *State) summary() Summary {
 	summary := Summary{
 		Phase: s.Phase, Condition: s.Condition, Generation: s.Generation,
-		Paused: s.Paused, Deleting: s.Deletion != nil, Overdue: s.Retry.Overdue,
+		Paused: s.Paused, Deleting: s.Deletion != nil, Overdue: s.Retry.Overdue, LastWrite: s.Write.Note,
 	}
 	// The age of a reading would be wrong, and another one after each pass.
 	message := strings.TrimSuffix(s.Condition.Message, " ("+s.Freshness+")")
@@ -49,8 +51,8 @@ func (s *State) summary() Summary {
 // Equal compares two summaries; a time that continue-as-new carried may have another
 // location.
 func (s Summary) Equal(other Summary) bool {
-	same := s.Condition.LastTransitionTime.Equal(other.Condition.LastTransitionTime)
-	other.Condition.LastTransitionTime = s.Condition.LastTransitionTime
+	same := s.Condition.LastTransitionTime.Equal(other.Condition.LastTransitionTime) && s.LastWrite.equal(other.LastWrite)
+	other.Condition.LastTransitionTime, other.LastWrite = s.Condition.LastTransitionTime, s.LastWrite
 	return same && s == other
 }
 

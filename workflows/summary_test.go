@@ -41,6 +41,46 @@ func TestSummaryOfReady(t *testing.T) {
 	}
 }
 
+// The summary has the last write: what it was, and the user that requested it.
+func TestSummaryOfWrites(t *testing.T) {
+	r := newRun(t)
+	drifts, inSync := false, r.script.pre
+	r.script.get = func(in activities.GetResourceInput) activities.GetResourceResult {
+		if in.Expect != activities.ExpectPresent && !in.Existed {
+			return absent()
+		}
+		return present()
+	}
+	r.script.pre = func(in activities.PreCheckInput) resource.Verdict {
+		switch {
+		case !in.Existed:
+			return create(in)
+		case drifts:
+			drifts = false
+			return resource.Verdict{Action: resource.ActionProceed, Reason: resource.ReasonDrift, Differences: []resource.Difference{{Path: "tags.a"}}, More: 2}
+		}
+		return inSync(in)
+	}
+	written := r.summaries()
+	r.apply(desired())
+	r.RegisterDelayedCallback(func() { drifts = true }, 10*time.Minute)
+	r.RegisterDelayedCallback(func() { drifts = true }, 3*time.Hour-time.Second)
+	r.at(3*time.Hour, workflows.ReconcileUpdate, workflows.ReconcileInput{By: "eve", Force: true, Reason: "test"})
+	r.start(4 * time.Hour)
+	var got []workflows.WriteNote
+	for _, summary := range *written {
+		if summary.LastWrite.At.IsZero() {
+			t.Errorf("a write without a time: %+v", summary.LastWrite)
+		}
+		summary.LastWrite.At = time.Time{}
+		got = append(got, summary.LastWrite)
+	}
+	want := []workflows.WriteNote{{Verb: workflows.VerbCreate, By: "ada@host"}, {Verb: workflows.VerbCorrect, Paths: 3}, {Verb: workflows.VerbCorrect, Paths: 3, By: "eve"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("last writes (-want +got):\n%s", diff)
+	}
+}
+
 // A new resource that waits for its turn writes no summary. Later ones do: an old summary would
 // be believed.
 func TestSummaryOfQueued(t *testing.T) {
