@@ -260,7 +260,7 @@ func TestWakeByPhase(t *testing.T) {
 			}
 			r.at(time.Second, workflows.DeleteUpdate, workflows.DeleteInput{})
 		}, 3},
-		"resync": {"a resync read before the change, too", func(r *run) {
+		"resync": {"a resync that finds the resource Ready needs nothing of the owner", func(r *run) {
 			get := r.script.get
 			r.script.get = func(in activities.GetResourceInput) activities.GetResourceResult {
 				if r.count("GetResource") == 2 {
@@ -269,8 +269,8 @@ func TestWakeByPhase(t *testing.T) {
 				return get(in)
 			}
 			r.at(time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{})
-		}, 3},
-		"pass": {"the pass read before the change, so another one follows", func(r *run) {
+		}, 2},
+		"pass": {"the pass had found the owner Ready, and its resource is Ready, too", func(r *run) {
 			polls := 0
 			r.script.poll = func(activities.PollOperationInput) (activities.PollOperationResult, error) {
 				if polls++; polls == 1 {
@@ -290,7 +290,7 @@ func TestWakeByPhase(t *testing.T) {
 			r.script.put = func(activities.PutResourceInput) (activities.PutResourceResult, error) {
 				return activities.PutResourceResult{Verdict: resource.Proceed(""), Token: "t", Sent: true}, nil
 			}
-		}, 2},
+		}, 1},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -37,6 +37,9 @@ type reconciler struct {
 	// queued is the last pass if it waits for its turn, granted is set once the queue granted it.
 	queued  *pass
 	granted bool
+	// becameReady is the last wake of the pass by another resource that became Ready and of which
+	// the spec uses no value; nil for none.
+	becameReady *WakeInput
 	// cause is the last message that requested a pass, "" once the pass began.
 	cause string
 	// writing is set while an activity writes the spec.
@@ -157,6 +160,7 @@ func (r *reconciler) runPass(ctx workflow.Context) {
 		r.runSteps(ctx, r.newPass(), r.steps(r))
 	}
 	r.receiveWakes(ctx)
+	r.requestUnlessReady(ctx)
 	r.inPass, r.inDeletion = false, false
 	r.endTrace(ctx, trace, number)
 	r.describe(ctx)

@@ -34,16 +34,33 @@ func (r *reconciler) wake(ctx workflow.Context, in WakeInput) {
 		r.noteGrant(ctx, in)
 		return
 	}
-	from := tracing.Parent{Traceparent: in.Trace}
-	in.Trace = ""
-	if !r.state.noteChange(activities.Change(in)) {
+	change := activities.Change(in)
+	change.Trace = ""
+	if !r.state.noteChange(change) {
 		return
 	}
 	r.state.Wait.BlockedBy = slices.DeleteFunc(slices.Clone(r.state.Wait.BlockedBy), in.ID.Equal)
-	if r.state.Phase == PhaseReady && r.state.Deletion == nil && !r.inPass {
-		return
+	switch s := r.state; {
+	case s.Phase == PhaseReady && s.Deletion == nil && !r.inPass:
+	case r.inPass && in.State == stateReady && s.Deletion == nil && len(s.Desired.References) == 0:
+		r.becameReady = &in
+	default:
+		r.requestWoken(ctx, in)
 	}
-	r.state.noteRequest(WakeSignal, from)
+}
+
+// requestUnlessReady requests a pass for a wake that came during the last one, if that ended with a
+// resource that is not Ready. The pass may have found the other resource Ready before the wake came.
+func (r *reconciler) requestUnlessReady(ctx workflow.Context) {
+	if in := r.becameReady; in != nil && !r.state.Condition.Ready {
+		r.requestWoken(ctx, *in)
+	}
+	r.becameReady = nil
+}
+
+// requestWoken requests a pass because another resource changed.
+func (r *reconciler) requestWoken(ctx workflow.Context, in WakeInput) {
+	r.state.noteRequest(WakeSignal, tracing.Parent{Traceparent: in.Trace})
 	r.requestPass(ctx, WakeSignal, in.ID.Short()+" is "+in.State)
 }
 

@@ -35,21 +35,45 @@ func TestWakeBetweenSteps(t *testing.T) {
 	}
 }
 
-// TestWakeDuringLastStepRequestsPass checks that a change during the last step starts
-// another pass, while a wake of an idle Ready resource starts none.
-func TestWakeDuringLastStepRequestsPass(t *testing.T) {
-	r := newRun(t)
-	post := r.script.post
-	r.script.post = func(in activities.PostCheckInput) activities.PostCheckResult {
-		if r.count("PostCheck") == 1 {
-			r.SignalWorkflow(workflows.WakeSignal, workflows.WakeInput{ID: mustID(group), State: "Ready", At: startTime})
-		}
-		return post(in)
-	}
-	r.apply(desired())
-	r.start(time.Second)
-	if got := r.count("CheckOwner"); got != 2 {
-		t.Errorf("%d passes, want 2: the first one read before the change", got)
+// TestWakeDuringLastStep checks after which changes during the last step another pass follows.
+func TestWakeDuringLastStep(t *testing.T) {
+	for name, c := range map[string]struct {
+		reason string
+		state  string
+		spec   func(*resource.Desired)
+		blocks bool
+		want   int
+	}{
+		"changed": {reason: "the first pass read before the change", state: "Succeeded", want: 2},
+		"Ready":   {reason: "a Ready resource needs nothing of an owner that became Ready", state: "Ready", want: 1},
+		"Ready, used": {reason: "the value may be another one now", state: "Ready", want: 2, spec: func(d *resource.Desired) {
+			d.References = []resource.Reference{{ID: mustID(group)}}
+		}},
+		"Ready, waits": {reason: "the resource may have waited for it", state: "Ready", blocks: true, want: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t)
+			post := r.script.post
+			r.script.post = func(in activities.PostCheckInput) activities.PostCheckResult {
+				result := post(in)
+				if r.count("PostCheck") == 1 {
+					r.SignalWorkflow(workflows.WakeSignal, workflows.WakeInput{ID: mustID(group), State: c.state, At: startTime})
+					if c.blocks {
+						result.Verdict = resource.Block(resource.ReasonCheckFailed, "it starts")
+					}
+				}
+				return result
+			}
+			spec := desired()
+			if c.spec != nil {
+				c.spec(&spec)
+			}
+			r.apply(spec)
+			r.start(time.Second)
+			if got := r.count("CheckOwner"); got != c.want {
+				t.Errorf("%d passes, want %d: %s", got, c.want, c.reason)
+			}
+		})
 	}
 }
 
