@@ -18,13 +18,15 @@ const creationsBaseVariable = "BASE"
 // creationsTurns is how often both builds are measured, in turn.
 const creationsTurns = 3
 
-// creations is one measurement of creations.
-type creations struct {
-	seconds, cpu, worker, temporal, cli float64
+// creationFigures are the figures whose ratios TestCreations prints, by their names in the testbed.
+var creationFigures = map[string]string{
+	"time": "ready_seconds", "cpu": "ready_cpu_seconds", "memory": "memory_mb", "worker_memory": "memory_worker_mb",
+	"round_time": "round_seconds", "round_cpu": "round_cpu_seconds",
+	"round_worker_cpu": "round_worker_cpu_seconds", "round_temporal_cpu": "round_temporal_cpu_seconds",
 }
 
-// TestCreations measures the creation of resources by the programs of BASE and by those of
-// this tree, in turn: 500 beside Temporal, and 200 at a distance of 30 ms.
+// TestCreations measures the creation of resources, and a round without changes, by the programs of
+// BASE and by those of this tree, in turn: 500 beside Temporal, and 200 at a distance of 30 ms.
 func TestCreations(t *testing.T) {
 	next := requireOnlyPart(t, "creations")
 	base := os.Getenv(creationsBaseVariable)
@@ -42,44 +44,45 @@ func TestCreations(t *testing.T) {
 		count     int
 		roundTrip time.Duration
 	}{{"near", 500, 0}, {"far", 200, stormRoundTrip}} {
-		var time, cpu []float64
+		ratios := map[string][]float64{}
 		for turn := range creationsTurns {
-			measured := map[string]creations{}
+			measured := map[string]figures{}
 			for name, binaries := range map[string]harness.Binaries{"before": before, "now": next} {
 				t.Run(fmt.Sprintf("%s-%d-%s", part.name, turn, name), func(t *testing.T) {
 					measured[name] = createTimed(t, binaries, part.count, part.roundTrip)
-					t.Logf("%+v", measured[name])
+					t.Logf("%.1f", measured[name])
 				})
 			}
 			if t.Failed() {
 				return
 			}
-			time = append(time, measured["now"].seconds/measured["before"].seconds)
-			cpu = append(cpu, measured["now"].cpu/measured["before"].cpu)
+			for figure, name := range creationFigures {
+				ratios[figure] = append(ratios[figure], measured["now"][name]/measured["before"][name])
+			}
+			all["creations."+part.name+".requests"] = measured["now"]["create_requests"]
 		}
-		slices.Sort(time)
-		slices.Sort(cpu)
-		prefix := "creations." + part.name + "."
-		all[prefix+"time_ratio"], all[prefix+"cpu_ratio"] = median(time), median(cpu)
-		all[prefix+"time_ratio_min"], all[prefix+"time_ratio_max"] = time[0], time[len(time)-1]
+		for figure, values := range ratios {
+			slices.Sort(values)
+			name := "creations." + part.name + "." + figure + "_ratio"
+			all[name], all[name+"_min"], all[name+"_max"] = median(values), values[0], values[len(values)-1]
+		}
 	}
 	all.print(t)
 	all.merge(t)
 }
 
-// createTimed returns what the creation of resources takes.
-func createTimed(t *testing.T, binaries harness.Binaries, count int, roundTrip time.Duration) creations {
+// createTimed returns what the creation of resources and a round without changes take.
+func createTimed(t *testing.T, binaries harness.Binaries, count int, roundTrip time.Duration) figures {
 	t.Helper()
 	simulator := armsim.Options{TimeScale: 1, Operations: []armsim.OperationRule{{On: "put", Spec: peersOperation()}}}
 	p := &peers{
-		testbed: newDistantTestbed(t, binaries, simulator, roundTrip), all: figures{}, prefix: "x.",
+		testbed: newDistantTestbed(t, binaries, simulator, roundTrip), all: figures{},
 		crowd: crowd{count: count, subscriptions: peersSubscriptions, kind: thingType + "@2024-01-01", body: func(int) string {
 			return `{"location":"westus2","properties":{"size":"small"}}`
 		}},
 	}
 	p.create(p.manifests(p.World))
-	return creations{
-		seconds: p.all["x.ready_seconds"], cpu: p.all["x.ready_cpu_seconds"],
-		worker: p.all["x.ready_worker_cpu_seconds"], temporal: p.all["x.ready_temporal_cpu_seconds"], cli: p.all["x.ready_cli_cpu_seconds"],
-	}
+	p.measureMemory("memory_")
+	p.measureRound()
+	return p.all
 }

@@ -28,7 +28,7 @@ func TestRecordMessages(t *testing.T) {
 		"paused-during-put": pathPausedDuringPut, "applied-while-deleting": pathAppliedWhileDeleting,
 		"applied-during-turn": pathAppliedDuringTurn, "applied-during-put": pathAppliedDuringPut, "gone-in-flight": pathGoneInFlight,
 		"deleted-in-turn": pathDeletedInTurn, "queued-in-sync": pathQueuedInSync, "queued-deleted": pathQueuedDeleted,
-		"queued-forgotten": pathQueuedForgotten, "detached": pathDetached, "released": pathReleased, "replaced-awaited": pathReplaced,
+		"queued-forgotten": pathQueuedForgotten, "queued-long": pathQueuedLong, "detached": pathDetached, "released": pathReleased, "replaced-awaited": pathReplaced,
 		"audit-unwritten": pathAuditUnwritten, "once-unwritten": pathOnceUnwritten, "freeze-unwritten": pathFreezeUnwritten,
 		"refused-first": pathRefusedFirst, "unnamed": pathUnnamed, "holder-notified": pathHolderNotified,
 	} {
@@ -302,6 +302,23 @@ func pathQueuedDeleted(p *played) {
 	p.queued()
 	p.delete(workflows.DeleteInput{})
 	p.ends()
+}
+
+// pathQueuedLong grants a turn after the reading of the pass has become too old.
+func pathQueuedLong(p *played) {
+	p.queued()
+	queuedAt := time.Now()
+	p.Until(time.Minute, "the reading is too old", func() (bool, string) {
+		age := time.Since(queuedAt)
+		return age > activities.MaxObservationAge+time.Second, age.String()
+	})
+	if err := p.Client.SignalWorkflow(p.T.Context(), p.id(), "", workflows.WakeSignal, workflows.WakeInput{
+		ID: p.desired().ID, State: "next", At: time.Now(),
+	}); err != nil {
+		p.T.Fatal(err)
+	}
+	p.untilReady(2)
+	p.record(p.id())
 }
 
 // pathQueuedForgotten forgets a resource that waits for its turn and then for what it contains.
