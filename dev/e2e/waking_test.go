@@ -157,8 +157,12 @@ func (s *waiters) wakeCosts() {
 	})
 	cost := 0
 	for _, event := range events {
-		if event.GetEventId() >= last && event.GetEventType() != enumspb.EVENT_TYPE_TIMER_STARTED {
-			cost++
+		switch event.GetEventType() {
+		case enumspb.EVENT_TYPE_TIMER_STARTED, enumspb.EVENT_TYPE_WORKFLOW_PROPERTIES_MODIFIED: // the interval, and the last write for lists
+		default:
+			if event.GetEventId() >= last {
+				cost++
+			}
 		}
 	}
 	if cost > wakeEvents {
