@@ -173,10 +173,11 @@ func TestMessagesInterruptReadsOfADeletion(t *testing.T) {
 	}
 }
 
-// TestInterruptedReadAfterPut checks that a pause during the read after a PUT leaves the
+// TestInterruptedReadAfterPut checks that a pause during an ordinary read after a PUT leaves the
 // PUT to be verified, and sends no second one.
 func TestInterruptedReadAfterPut(t *testing.T) {
 	r := newRun(t)
+	r.script.look = errDeferred
 	r.script.pre = func(in activities.PreCheckInput) resource.Verdict {
 		if in.AcceptedAt.IsZero() {
 			return resource.Verdict{Action: resource.ActionProceed, Differences: []resource.Difference{{Path: "properties.size"}}}
