@@ -140,12 +140,15 @@ func sooner(a, b time.Duration) time.Duration {
 	return a
 }
 
-// withAge is stepReader.withAge for a check that gets the owner, too. A verdict of a link may
-// rest on the parent of the resource; a resource group has no state that many ask for, and the
-// defaults look at the resource alone.
+// withAge is stepReader.withAge for a check that gets the owner, too. The owner counts if the
+// verdict waits for it, or is that of a link in Go, which may have looked at it; a resource
+// group has no state that many ask for, and the defaults look at the resource alone.
 func withAge(request extensionhost.Request, verdict resource.Verdict) resource.Verdict {
 	owner := request.Owner
-	if verdict.Origin == "" || owner == nil || owner.ID.IsContainer() || owner.Freshness == freshReading {
+	rests := func() bool {
+		return verdict.MayRestOnOwner || slices.ContainsFunc(verdict.WaitingFor, owner.ID.Equal)
+	}
+	if owner == nil || owner.ID.IsContainer() || owner.Freshness == freshReading || !rests() {
 		owner = nil
 	}
 	return readerOf(request).withAge(verdict, owner)

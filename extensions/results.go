@@ -94,8 +94,8 @@ func WithActor(actor string) Option {
 	return func(v *resource.Verdict) { v.Actor = actor }
 }
 
-// WithWaitingFor adds resources; a change of one of them ends the block. An owner
-// check waits for the owner without it.
+// WithWaitingFor adds resources; a change of one of them ends the block. Without it a check
+// waits for the owner that it got.
 func WithWaitingFor(ids ...resource.ID) Option {
 	return func(v *resource.Verdict) { v.WaitingFor = append(v.WaitingFor, ids...) }
 }

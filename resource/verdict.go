@@ -70,6 +70,9 @@ type Verdict struct {
 	MoreDrops int      `json:"moreDrops,omitempty"`
 	// WaitingFor are the resources that can lift a Block when they change.
 	WaitingFor []ID `json:"waitingFor,omitempty"`
+	// MayRestOnOwner is set if a link got the owner and does not state whether its verdict
+	// rests on it: its age belongs to the verdict. It is not stored.
+	MayRestOnOwner bool `json:"-"`
 	// RequestID is ARM's x-ms-request-id of the decisive response.
 	RequestID string `json:"requestID,omitempty"`
 	// RetryAfter is the minimum delay before the next try, requested by ARM.

@@ -1,6 +1,7 @@
 package passtest
 
 import (
+	"slices"
 	"strings"
 
 	"go.temporal.io/sdk/testsuite"
@@ -44,14 +45,32 @@ func (r *run) happen(e Event) {
 // user is the user of all requests.
 const user = "test@passtest"
 
-// wake notifies the workflow of a change of a managed resource.
+// wake notifies the workflow of a change of a managed resource, if it waits for that: others
+// get no signal from a worker.
 func (r *run) wake(e Event) {
 	id, err := resource.ParseID(e.ID)
 	if err != nil {
 		r.t.Errorf("event after %s wakes, and its ID is none: %v", e.After, err)
 		return
 	}
+	if waits := r.waitsFor(); !slices.ContainsFunc(waits, id.Equal) {
+		r.result.NotWoken = append(r.result.NotWoken, NotWoken{At: e.After, ID: id, WaitsFor: waits})
+		return
+	}
 	r.env.SignalWorkflow(workflows.WakeSignal, workflows.WakeInput{ID: id, State: "Ready", At: r.env.Now()})
+}
+
+// waitsFor returns the resources whose change wakes the one under test now.
+func (r *run) waitsFor() []resource.ID {
+	if r.env.IsWorkflowCompleted() {
+		return nil
+	}
+	var status workflows.Status
+	value, err := r.env.QueryWorkflow(workflows.StatusQuery)
+	if err != nil || value.Get(&status) != nil {
+		return nil // before the first apply there is no status
+	}
+	return status.WaitingFor
 }
 
 // update sends an update and fails the test if it is refused.

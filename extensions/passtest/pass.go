@@ -85,6 +85,12 @@ func newRun(t testing.TB, entry extensions.Entry, script Script) *run {
 	for id, managed := range script.Managed {
 		r.managed[strings.ToLower(id)] = managed
 	}
+	for _, event := range script.Events {
+		id := strings.ToLower(event.ID)
+		if _, known := r.managed[id]; event.Wakes && !known {
+			r.managed[id] = resource.Managed{Ready: true}
+		}
+	}
 	r.env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: r.desired.ID.WorkflowID()})
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	r.env.SetStartTime(start)

@@ -24,10 +24,35 @@ type Result struct {
 	Writes   []armsim.Write
 	// Start is the time of the first apply.
 	Start time.Time
+	// NotWoken are the events with Wakes that woke nothing.
+	NotWoken []NotWoken
 	// Status is what armature describe shows at the end.
 	Status workflows.Status
 	// Log is what the worker logged, at level info and above.
 	Log string
+}
+
+// NotWoken is a change of a managed resource that the one under test does not wait for: a
+// worker sends no signal, and the next try follows by its timer. A check names what it rests
+// on with extensions.WithWaitingFor.
+type NotWoken struct {
+	// At is the time of the event, since the first apply.
+	At time.Duration
+	ID resource.ID
+	// WaitsFor are the resources that it waited for instead.
+	WaitsFor []resource.ID
+}
+
+// String returns one line of the timeline.
+func (n NotWoken) String() string {
+	waits := "nothing"
+	if len(n.WaitsFor) > 0 {
+		waits = n.WaitsFor[0].Short()
+		if more := len(n.WaitsFor) - 1; more > 0 {
+			waits += fmt.Sprintf(" and %d more", more)
+		}
+	}
+	return fmt.Sprintf("%s no wake by %s: the resource waits for %s", text.Duration(n.At), n.ID.Short(), waits)
 }
 
 // Pass is one pass.
@@ -118,8 +143,11 @@ func (r *Result) Bodies(id string) []map[string]any {
 // the next try.
 func (r *Result) String() string {
 	var b strings.Builder
-	requests := r.Requests
+	requests, silent := r.Requests, r.NotWoken
 	for i, p := range r.Passes {
+		for ; len(silent) > 0 && silent[0].At < p.At; silent = silent[1:] {
+			fmt.Fprintln(&b, silent[0])
+		}
 		fmt.Fprintf(&b, "%s pass %d\n", text.Duration(p.At), i+1)
 		for _, v := range p.Verdicts {
 			origin := ""
@@ -138,6 +166,9 @@ func (r *Result) String() string {
 			next = "next try in " + text.Duration(p.Wait)
 		}
 		fmt.Fprintf(&b, "  -> %s; %s\n", words(string(p.Phase), string(p.Condition.Severity), string(p.Condition.Reason), p.Condition.Message), next)
+	}
+	for _, n := range silent {
+		fmt.Fprintln(&b, n)
 	}
 	return b.String()
 }

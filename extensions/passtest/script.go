@@ -47,8 +47,9 @@ type Event struct {
 	Managed *resource.Managed
 	// Do changes the simulator in any other way.
 	Do func(*armsim.Simulator)
-	// Wakes is set where the workflow of the resource ID notifies the one under test of
-	// the change, as it does when the other waits for it.
+	// Wakes is set if Armature manages the resource ID too: its workflow then notifies the one
+	// under test of the change, if that waits for it. Result.NotWoken has the others. Without
+	// an entry in Managed the resource is Ready.
 	Wakes bool
 	// Apply is a new manifest of the resource.
 	Apply string

@@ -58,9 +58,9 @@ func (r *rule) link(now func() time.Time) any {
 }
 
 // stops reads what the rule reads and evaluates its condition. It returns the message
-// and the options of a block, "" where the rule blocks nothing. waitsFor are resources to
-// wait for besides those that are read.
-func (r *rule) stops(ctx context.Context, in input, resolver extensions.Resolver, waitsFor ...resource.ID) (string, []extensions.Option, error) {
+// and the options of a block, "" where the rule blocks nothing.
+func (r *rule) stops(ctx context.Context, in input, resolver extensions.Resolver) (string, []extensions.Option, error) {
+	waitsFor := r.waitsForOwner(in.owner)
 	vars := r.vars(in)
 	read, err := r.readAll(ctx, vars, resolver)
 	if err != nil {
@@ -79,6 +79,18 @@ func (r *rule) stops(ctx context.Context, in input, resolver extensions.Resolver
 	return message, read.options(r.options, waitsFor...), nil
 }
 
+// NamesWaits implements extensionhost.WaitNamer: a rule waits for what it reads, and for an
+// owner that decides it.
+func (r *rule) NamesWaits() {}
+
+// waitsForOwner returns the owner if its state decides the rule.
+func (r *rule) waitsForOwner(owner *resource.Object) []resource.ID {
+	if !r.readsOwner || owner == nil {
+		return nil
+	}
+	return []resource.ID{owner.ID}
+}
+
 // isFor reports whether an owner is above the resources of the rule's type. A type that is
 // no child may have any owner.
 func (r ownerRule) isFor(owner *resource.Object) bool {
@@ -92,7 +104,7 @@ func (r ownerRule) PreReconcileOwnerCheck(
 	next extensions.PreReconcileOwnerCheckFunc,
 ) (extensions.PreReconcileCheckResult, error) {
 	if owner.Exists() && r.isFor(owner) {
-		message, options, err := r.stops(ctx, input{owner: owner, now: r.now()}, resolver, owner.ID)
+		message, options, err := r.stops(ctx, input{owner: owner, now: r.now()}, resolver)
 		if err != nil {
 			return extensions.PreReconcileCheckResult{}, err
 		}

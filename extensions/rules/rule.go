@@ -50,6 +50,9 @@ type rule struct {
 	changes []change
 	// facts are those of a rule with busy or stopped.
 	facts extensions.Facts
+	// readsOwner is set if the state of the owner decides: in the condition, or in the ID of a
+	// read.
+	readsOwner bool
 	// parts are all expressions with their positions, for the lint.
 	parts []part
 }
@@ -59,6 +62,8 @@ type part struct {
 	what        string
 	node        *yaml.Node
 	expressions []expression.Expression
+	// decides is set for a condition and for the ID of a read.
+	decides bool
 }
 
 // ExtensionName returns the name of the rule for messages.
@@ -112,27 +117,30 @@ func (f *file) expressions(s *source, compiled *rule) {
 		f.changes(env, s, compiled)
 	default:
 		if message := f.message(s, compiled.at, stated); message.node != nil {
-			compiled.message = f.template(env, compiled, "the message", message)
+			compiled.message = f.template(env, compiled, "the message", message, false)
 			if !stated && len(compiled.reads) > 0 {
 				f.report(message.node, "the message belongs to a condition; add when, or leave it out: what is read has messages of its own")
 			}
 		}
 	}
+	compiled.readsOwner = compiled.at == atOwner || slices.ContainsFunc(compiled.parts, func(p part) bool {
+		return p.decides && slices.ContainsFunc(p.expressions, func(e expression.Expression) bool { return !e.IsZero() && e.Uses("owner") })
+	})
 }
 
 // condition compiles the condition of a rule.
 func (f *file) condition(env *cel.Env, compiled *rule, when field) expression.Expression {
 	made, problems := expression.Compile(env, when.text, cel.BoolType)
 	f.reportProblems("when", when.node, problems)
-	compiled.parts = append(compiled.parts, part{"when", when.node, []expression.Expression{made}})
+	compiled.parts = append(compiled.parts, part{"when", when.node, []expression.Expression{made}, true})
 	return made
 }
 
 // template compiles a text with expressions.
-func (f *file) template(env *cel.Env, compiled *rule, what string, text field) expression.Template {
+func (f *file) template(env *cel.Env, compiled *rule, what string, text field, decides bool) expression.Template {
 	made, problems := expression.NewTemplate(env, text.text)
 	f.reportProblems(what, text.node, problems)
-	compiled.parts = append(compiled.parts, part{what, text.node, made.Expressions()})
+	compiled.parts = append(compiled.parts, part{what, text.node, made.Expressions(), decides})
 	return made
 }
 

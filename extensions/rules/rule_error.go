@@ -39,7 +39,7 @@ func (f *file) failure(env *cel.Env, s *source, compiled *rule) {
 		f.report(s.node, "a rule at error matches nothing; add code, message or when")
 	}
 	if advice := s.fields["advice"]; advice.node != nil {
-		compiled.failure.advice, compiled.failure.told = f.template(env, compiled, "the advice", advice), true
+		compiled.failure.advice, compiled.failure.told = f.template(env, compiled, "the advice", advice, false), true
 	}
 	if !s.has("retry") && !s.has("reason") && !s.has("advice") {
 		f.report(s.node, "a rule at error changes nothing; add retry, reason or advice")

@@ -47,7 +47,7 @@ func (f *file) changes(env *cel.Env, s *source, compiled *rule) {
 				}
 			}
 			f.reportProblems("set "+key.Value, value, problems)
-			compiled.parts = append(compiled.parts, part{"set " + key.Value, value, []expression.Expression{made}})
+			compiled.parts = append(compiled.parts, part{"set " + key.Value, value, []expression.Expression{made}, false})
 			compiled.changes = append(compiled.changes, change{path: f.payloadPath(key), value: made, node: key})
 		})
 	}
@@ -87,7 +87,7 @@ func (r payloadRule) ModifyARMResource(
 		return nil, err
 	}
 	if read.message != "" {
-		return nil, extensions.NotYet(read.message, read.options([]extensions.Option{extensions.WithReason(read.reason)})...)
+		return nil, extensions.NotYet(read.message, read.options([]extensions.Option{extensions.WithReason(read.reason)}, r.waitsForOwner(owner)...)...)
 	}
 	if err := r.modify(ctx, payload, vars); err != nil {
 		return nil, errPayload

@@ -107,12 +107,12 @@ func (f *file) read(env *cel.Env, compiled *rule, key, value *yaml.Node) (read, 
 	}
 	what := "read " + key.Value
 	if strings.Contains(id.text, "${") || strings.HasPrefix(id.text, "/") {
-		made.idText = f.template(env, compiled, what, id)
+		made.idText = f.template(env, compiled, what, id, true)
 		return made, true
 	}
 	expr, problems := expression.Compile(env, id.text, nil)
 	f.reportProblems(what, id.node, problems)
-	compiled.parts = append(compiled.parts, part{what, id.node, []expression.Expression{expr}})
+	compiled.parts = append(compiled.parts, part{what, id.node, []expression.Expression{expr}, true})
 	made.id = expr
 	return made, true
 }
@@ -145,12 +145,14 @@ type readResult struct {
 	message string
 }
 
-// options returns the options of a block of the rule: a change of what was read wakes it.
+// options returns the options of a block of the rule: a change of what was read, and of
+// others, wakes it.
 func (r readResult) options(own []extensions.Option, others ...resource.ID) []extensions.Option {
-	if len(r.ids) == 0 {
+	ids := slices.Concat(others, r.ids)
+	if len(ids) == 0 {
 		return own
 	}
-	return append(slices.Clone(own), extensions.WithWaitingFor(append(slices.Clone(others), r.ids...)...))
+	return append(slices.Clone(own), extensions.WithWaitingFor(ids...))
 }
 
 // readAll reads what the rule reads into the variables.

@@ -75,7 +75,7 @@ func (c *call) bindOwnerCheck(link extensions.PreReconciliationOwnerChecker, nex
 		if err == nil && result.Action() != resource.ActionProceed && result.Action() != resource.ActionBlock {
 			err = fmt.Errorf("it returned %q in %s; only proceed and block are valid", result.Action(), ownerCheckPoint)
 		}
-		err = l.claim((*extensionshare.Result)(&result), err)
+		err = l.claim((*extensionshare.Result)(&result), nil, err)
 		return result, err
 	}
 }
@@ -115,7 +115,7 @@ func (c *call) bindPreCheck(link extensions.PreReconciliationChecker, next exten
 		if err == nil && result.Action() == "" {
 			err = fmt.Errorf("it returned no result in %s", preCheckPoint)
 		}
-		err = l.claim((*extensionshare.Result)(&result), err)
+		err = l.claim((*extensionshare.Result)(&result), owner, err)
 		return result, err
 	}
 }
@@ -150,7 +150,7 @@ func (c *call) bindPostCheck(link extensions.PostReconciliationChecker, next ext
 		if err == nil && result.Action() == "" {
 			err = fmt.Errorf("it returned no result in %s", postCheckPoint)
 		}
-		err = l.claim((*extensionshare.Result)(&result), err)
+		err = l.claim((*extensionshare.Result)(&result), owner, err)
 		return result, err
 	}
 }
@@ -164,6 +164,9 @@ func failedCheck(ctx context.Context, req Request, point string, err error) reso
 			"extension", fmt.Sprintf("%T", panicked.link), "at", panicked.at, "stack", string(panicked.stack))
 	}
 	if verdict, ok := VerdictOf(err); ok {
+		if failed, ok := errors.AsType[*linkError](err); ok {
+			verdict = awaitOwner(failed.link, verdict, req.owner())
+		}
 		return verdict
 	}
 	verdict := resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, fmt.Sprintf("The check %s failed: %v", point, err))

@@ -38,17 +38,18 @@ func errorOrigin(err error) string {
 // ofDefault returns the result of the default at the end of a chain: it has no origin.
 func ofDefault(verdict resource.Verdict) extensionshare.Result {
 	result := extensionshare.New(verdict)
-	result.Claim("")
+	result.Claim(verdict.Origin)
 	return result
 }
 
-// claim sets the origin of a result that the link made, and checks it. It returns an error of
-// the link as it is.
-func (l *linkCall) claim(result *extensionshare.Result, err error) error {
+// claim sets the origin of a result that the link made, lets it wait for the owner that the
+// link got, and checks it. It returns an error of the link as it is.
+func (l *linkCall) claim(result *extensionshare.Result, owner *resource.Object, err error) error {
 	if err != nil || !result.Claim(originOf(l.link, l.point)) {
 		return err
 	}
-	verdict := result.Verdict()
+	verdict := awaitOwner(l.link, result.Verdict(), owner)
+	*result = result.With(verdict)
 	if l.point == preCheckPoint && verdict.Action == resource.ActionProceed {
 		verdict.Message = nameOf(l.link) + " requested a PUT without a comparison"
 		if l.didNotCallNext() {
