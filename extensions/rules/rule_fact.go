@@ -21,7 +21,7 @@ func (f *file) facts(s *source, compiled *rule) {
 	var facts extensions.Facts
 	for _, path := range paths {
 		if node := s.parts["busy"]; node != nil {
-			state := extensions.BlockingState{Path: path}
+			state := extensions.BlockingState{Path: path, Source: extensions.Source(compiled.ExtensionName())}
 			for _, word := range f.texts("busy", node) {
 				state.States = append(state.States, word.text)
 			}
@@ -31,6 +31,7 @@ func (f *file) facts(s *source, compiled *rule) {
 			for _, word := range f.texts("stopped", node) {
 				facts.Stopped = append(facts.Stopped, extensions.StoppedState{
 					Path: path, State: word.text, Start: startText(s.text("start")), HoldsReferences: true,
+					Source: extensions.Source(compiled.ExtensionName()),
 				})
 			}
 		}

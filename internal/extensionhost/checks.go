@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/arm"
@@ -54,7 +55,9 @@ func (r *Registry) checkOwner(ctx context.Context, req Request) resource.Verdict
 		if len(verdict.WaitingFor) == 0 {
 			verdict.WaitingFor = []resource.ID{req.Owner.ID}
 		}
-		verdict.Freshness = req.Owner.Freshness
+		if slices.ContainsFunc(verdict.WaitingFor, req.Owner.ID.Equal) {
+			verdict.Freshness = req.Owner.Freshness
+		}
 	}
 	return verdict
 }

@@ -24,8 +24,15 @@ type defaultOwnerChecker struct {
 	note     string
 }
 
-func (d defaultOwnerChecker) check(_ context.Context, owner *resource.Object, _ extensions.Resolver, _ extensions.ARMClient, _ *slog.Logger) (extensions.PreReconcileCheckResult, error) {
-	return extensions.PreReconcileCheckResult(ofDefault(d.decide(owner))), nil
+func (d defaultOwnerChecker) check(ctx context.Context, owner *resource.Object, resolver extensions.Resolver, _ extensions.ARMClient, _ *slog.Logger) (extensions.PreReconcileCheckResult, error) {
+	verdict := d.decide(owner)
+	if !verdict.Stops() && d.id.IsChild() {
+		if above, held := d.registry.refusesBelow(ctx, d.id.Owner(), resolver); held != nil {
+			verdict = held.block(resource.ReasonReconciliationBlocked, held.text)
+			verdict.WaitingFor = []resource.ID{above}
+		}
+	}
+	return extensions.PreReconcileCheckResult(ofDefault(verdict)), nil
 }
 
 func (d defaultOwnerChecker) decide(owner *resource.Object) resource.Verdict {
@@ -40,8 +47,8 @@ func (d defaultOwnerChecker) decide(owner *resource.Object) resource.Verdict {
 	case strings.EqualFold(owner.ID.Type(), resource.TypeResourceGroup) && strings.EqualFold(state, "Deleting"):
 		return resource.Block(resource.ReasonReconciliationBlocked, fmt.Sprintf("%s is in provisioning state %q", ownerText(owner.ID), state))
 	case d.id.IsChild() && d.registry.OwnerToRead(d.id).Equal(owner.ID):
-		if refusal := d.registry.refusesChildren(owner); refusal != "" {
-			return resource.Block(resource.ReasonReconciliationBlocked, refusal)
+		if held := d.registry.refusesChildren(owner); held != nil {
+			return held.block(resource.ReasonReconciliationBlocked, held.text)
 		}
 	}
 	return resource.Proceed(ownerText(owner.ID) + " allows changes")
@@ -79,8 +86,8 @@ func (d defaultPreChecker) decide(obj *resource.Object) resource.Verdict {
 		}
 		return resource.Block(resource.ReasonOperationInProgress, message)
 	}
-	if path, value, busy := d.registry.busyState(obj); busy && !d.request.Force {
-		return resource.Block(resource.ReasonOperationInProgress, fmt.Sprintf("The resource is busy: %s is %q", path, value))
+	if busy := d.registry.busyState(obj); busy != nil && !d.request.Force {
+		return busy.block(resource.ReasonOperationInProgress, "The resource is busy: "+busy.text)
 	}
 	found := drift.Compare(obj.Desired, obj.Observed, d.request.Comparison())
 	if d.request.Force {
@@ -190,23 +197,24 @@ func differing(found drift.Result) resource.Verdict {
 // defaultPostCheck ends the chain of post-checkers. It succeeds for a resource that
 // exists and is neither failed nor changing. Unknown states pass.
 func (r *Registry) defaultPostCheck(_ context.Context, obj, _ *resource.Object, _ extensions.Resolver, _ extensions.ARMClient, _ *slog.Logger) (extensions.PostReconcileCheckResult, error) {
-	result := r.postResult(obj)
-	(*extensionshare.Result)(&result).Claim("")
+	result, origin := r.postResult(obj)
+	(*extensionshare.Result)(&result).Claim(origin)
 	return result, nil
 }
 
-func (r *Registry) postResult(obj *resource.Object) extensions.PostReconcileCheckResult {
+// postResult returns the result of the default, with the origin of a fact that decided it.
+func (r *Registry) postResult(obj *resource.Object) (result extensions.PostReconcileCheckResult, origin string) {
 	state := obj.ProvisioningState()
 	switch {
 	case !obj.Exists():
-		return extensions.PostReconcileCheckResultFailure("Azure does not show the resource yet")
+		return extensions.PostReconcileCheckResultFailure("Azure does not show the resource yet"), ""
 	case resource.Broken(state), r.InFlight(obj.ID.Type(), state):
-		return extensions.PostReconcileCheckResultFailure(fmt.Sprintf("The resource is in provisioning state %q", state))
+		return extensions.PostReconcileCheckResultFailure(fmt.Sprintf("The resource is in provisioning state %q", state)), ""
 	}
-	if path, value, busy := r.busyState(obj); busy {
-		return extensions.PostReconcileCheckResultFailure(fmt.Sprintf("The resource is busy: %s is %q", path, value))
+	if busy := r.busyState(obj); busy != nil {
+		return extensions.PostReconcileCheckResultFailure("The resource is busy: " + busy.text), factOrigin(busy.source)
 	}
-	return extensions.PostReconcileCheckResultSuccess()
+	return extensions.PostReconcileCheckResultSuccess(), ""
 }
 
 // ownerText returns an owner for messages: Owner "c1" (Microsoft.Kusto/clusters).

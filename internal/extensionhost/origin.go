@@ -35,7 +35,31 @@ func errorOrigin(err error) string {
 	return ""
 }
 
-// ofDefault returns the result of the default at the end of a chain: it has no origin.
+// maxSourceRunes bounds the source of a fact in an origin.
+const maxSourceRunes = 60
+
+// factOrigin returns where the verdict of a default comes from that a fact decided: the rule
+// that states the fact, or "fact" with the source of the fact. It is "" without a source.
+func factOrigin(source extensions.Source) string {
+	text := string(source)
+	if text == "" || strings.HasPrefix(text, "rule ") {
+		return text
+	}
+	if runes := []rune(text); len(runes) > maxSourceRunes {
+		text = string(runes[:maxSourceRunes-1]) + "…"
+	}
+	return "fact (" + text + ")"
+}
+
+// block returns a block with the origin of the fact.
+func (h *holding) block(reason resource.Reason, message string) resource.Verdict {
+	verdict := resource.Block(reason, message)
+	verdict.Origin = factOrigin(h.source)
+	return verdict
+}
+
+// ofDefault returns the result of the default at the end of a chain: it has no origin but that
+// of a fact.
 func ofDefault(verdict resource.Verdict) extensionshare.Result {
 	result := extensionshare.New(verdict)
 	result.Claim(verdict.Origin)

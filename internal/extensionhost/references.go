@@ -17,7 +17,7 @@ import (
 func (r *Registry) checkReferences(verdict resource.Verdict, references []ResolvedReference) resource.Verdict {
 	var absent, unready []resource.ID
 	var failed, waits *ResolvedReference
-	why := ""
+	why, origin := "", ""
 	for i, reference := range references {
 		switch {
 		case isForbidden(reference.Err):
@@ -33,13 +33,13 @@ func (r *Registry) checkReferences(verdict resource.Verdict, references []Resolv
 				waits, why = &references[i], reference.unreadyText()
 			}
 		default:
-			refusal := r.refusesReferences(reference.Resolution.Object)
-			if refusal == "" {
+			held := r.refusesReferences(reference.Resolution.Object)
+			if held == nil {
 				continue
 			}
 			unready = append(unready, reference.Reference.ID)
 			if waits == nil {
-				waits, why = &references[i], refusal
+				waits, why, origin = &references[i], held.text, factOrigin(held.source)
 			}
 		}
 	}
@@ -50,7 +50,9 @@ func (r *Registry) checkReferences(verdict resource.Verdict, references []Resolv
 		return withARMError(resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow,
 			fmt.Sprintf("The referenced resource %s could not be read: %v", failed.Reference.ID, failed.Err)), failed.Err)
 	case len(unready) > 0:
-		return blockFor(resource.ReasonReferenceNotReady, "is not ready: "+why, unready, unready)
+		stop := blockFor(resource.ReasonReferenceNotReady, "is not ready: "+why, unready, unready)
+		stop.Origin = origin
+		return stop
 	}
 	return verdict
 }

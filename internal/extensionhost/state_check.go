@@ -1,6 +1,7 @@
 package extensionhost
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"path"
@@ -26,6 +27,12 @@ type (
 	}
 	ownStateCheck struct{ check extensions.StateCheck }
 )
+
+// ExtensionName returns the source of the fact.
+func (c ownerStateCheck) ExtensionName() string { return cmp.Or(factOrigin(c.check.Source), "fact") }
+
+// ExtensionName returns the source of the fact.
+func (c ownStateCheck) ExtensionName() string { return cmp.Or(factOrigin(c.check.Source), "fact") }
 
 // stateCheckLink returns the link of a check for a type.
 func stateCheckLink(c extensions.StateCheck, resourceType string) any {

@@ -28,8 +28,10 @@ func (r *Registry) Stopped(obj *resource.Object) (resource.Verdict, bool) {
 	if !stopped {
 		return resource.Verdict{}, false
 	}
-	return resource.Block(resource.ReasonStopped, fmt.Sprintf(
-		"it was stopped after this pass read it (%s is %q); no PUT is sent, because a PUT would start it or be refused", state.Path, value)), true
+	verdict := resource.Block(resource.ReasonStopped, fmt.Sprintf(
+		"it was stopped after this pass read it (%s is %q); no PUT is sent, because a PUT would start it or be refused", state.Path, value))
+	verdict.Origin = factOrigin(state.Source)
+	return verdict, true
 }
 
 // blockStopped returns a block that leaves a stopped resource alone and lists
@@ -40,6 +42,7 @@ func blockStopped(found drift.Result, state extensions.StoppedState, value strin
 		"it was stopped outside Armature (%s is %q); no PUT is sent, because a PUT would start it or be refused. Pending change: %s. "+
 			"Start it %s and run armature reconcile; or set %s in the manifest, if the type supports it; armature reconcile --force sends the PUT once",
 		state.Path, value, due.Message, state.Start, state.Path))
+	verdict.Origin = factOrigin(state.Source)
 	verdict.Differences, verdict.More = due.Differences, due.More
 	verdict.Drops, verdict.MoreDrops = due.Drops, due.MoreDrops
 	return verdict
