@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -147,7 +148,25 @@ func (s *Set) read() (*snapshot, Issues, error) {
 			read.entries = append(read.entries, extensions.Entry{Type: r.resourceType, Facts: r.facts, Evidence: r.ExtensionName()})
 		}
 	}
+	for key, links := range read.byType {
+		read.byType[key] = inFileOrder(links)
+	}
 	return read, warnings, nil
+}
+
+// inFileOrder returns the links of a type in the order of a chain that lets the first rule of
+// the file decide. Rules with onlyBeforePut decide after the rest of the chain, so that the
+// innermost decides first; the others decide before them, also for a resource in sync.
+func inFileOrder(links []any) []any {
+	var before, after []any
+	for _, link := range links {
+		if r, pre := link.(preRule); pre && r.onlyBeforePut {
+			after = slices.Insert(after, 0, link)
+		} else {
+			before = append(before, link)
+		}
+	}
+	return append(before, after...)
 }
 
 // compileFiles compiles the rules of all files. Their names must be unique.
