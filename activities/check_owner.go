@@ -220,7 +220,7 @@ func (m *requestMaker) requestWithoutBody(desired resource.Desired, facts PassFa
 			ID: desired.ID, APIVersion: desired.APIVersion,
 			Labels: desired.Labels, Policy: desired.Policy, Generation: facts.Generation,
 		},
-		Resolver: reader, Client: &linkClient{reader: reader, desired: desired}, Log: m.log, HashKey: m.key, FormerHashKey: m.formerKey,
+		Resolver: reader, Client: &linkClient{reader: reader, desired: desired}, Masker: m.masker, Now: m.now(), Log: m.log, HashKey: m.key, FormerHashKey: m.formerKey,
 		Ignore: desired.Ignore, Initial: desired.Initial, Enforce: desired.Enforce, ChildLists: m.registry.ChildLists(desired.ID.Type()),
 		Merge: merge, KeepOthers: keepOthers,
 		StatedOnly: desired.Put == resource.PutPatch, Facts: m.registry.Facts(desired.ID.Type()).Comparison,

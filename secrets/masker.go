@@ -68,20 +68,39 @@ func isMask(value string) bool {
 // a path a tag, and a text that only looks like a credential, stays; a property with
 // a secret name keeps a resource ID ($ref) and nothing else.
 func (m *Masker) Mask(resourceType string, observed map[string]any, plain []string) map[string]any {
-	secret := func(text string, at position) bool {
-		switch {
-		case at.public, resource.VaultReference(text):
-			return false
-		case at.published && !isResourceID(text):
-			return true
-		case !at.place.Secret():
-			return resource.ContainsCredential(text) && !at.matched
+	return m.apply(observed, isSecret, m.start(resourceType, plain))
+}
+
+// Secrets returns the texts that Mask hides in a body that is only read.
+func (m *Masker) Secrets(resourceType string, observed map[string]any) []string {
+	var found []string
+	m.apply(observed, func(text string, at position) bool {
+		if text != "" && !isMask(text) && isSecret(text, at) {
+			found = append(found, text)
 		}
-		return !at.matched || !at.underTags && !isResourceID(text)
-	}
-	return m.apply(observed, secret, position{
+		return false
+	}, m.start(resourceType, nil))
+	return found
+}
+
+// start returns the position of a body of a type.
+func (m *Masker) start(resourceType string, plain []string) position {
+	return position{
 		rest: resource.ParsePaths(plain), publicRest: resource.ParsePaths(m.public(resourceType)), publishedRest: types.MarksOf(resourceType).Sensitive,
-	})
+	}
+}
+
+// isSecret reports whether Mask hides a text.
+func isSecret(text string, at position) bool {
+	switch {
+	case at.public, resource.VaultReference(text):
+		return false
+	case at.published && !isResourceID(text):
+		return true
+	case !at.place.Secret():
+		return resource.ContainsCredential(text) && !at.matched
+	}
+	return !at.matched || !at.underTags && !isResourceID(text)
 }
 
 // MaskPaths returns observed with masks for all texts at and below the paths,

@@ -30,6 +30,7 @@ const (
 // all. It sees the owner and the references, never the observed resource. With
 // Force it checks the references only.
 func (r *Registry) CheckOwner(ctx context.Context, req Request) resource.Verdict {
+	ctx, req = req.begin(ctx)
 	verdict := resource.Proceed("Owner not checked: the pass was forced")
 	if !req.Force {
 		verdict = r.checkOwner(ctx, req)
@@ -86,9 +87,10 @@ func (c *call) bindOwnerCheck(link extensions.PreReconciliationOwnerChecker, nex
 // PreCheck runs step 3 and decides whether the resource gets a PUT. Proceed carries
 // Create or the differences; Skip means that the resource is in sync.
 func (r *Registry) PreCheck(ctx context.Context, req Request) resource.Verdict {
+	ctx, req = req.begin(ctx)
 	links := implementing[extensions.PreReconciliationChecker](r.links(req.resourceType()))
 	last := defaultPreChecker{registry: r, request: req}
-	result, err := runChain(extensionshare.WithForce(ctx, req.Force), r, preCheckPoint, links, func(ctx context.Context, c *call) (extensions.PreReconcileCheckResult, error) {
+	result, err := runChain(ctx, r, preCheckPoint, links, func(ctx context.Context, c *call) (extensions.PreReconcileCheckResult, error) {
 		check := chain(links, extensions.PreReconcileCheckFunc(last.check), c.bindPreCheck)
 		return check(ctx, cloneForLinks(links, req.Object), cloneForLinks(links, req.owner()), r.resolver(req), req.Client, req.log())
 	})
@@ -126,6 +128,7 @@ func (c *call) bindPreCheck(link extensions.PreReconciliationChecker, next exten
 // PostCheck runs step 5 and decides whether the resource is Ready. It returns
 // ActionSuccess, ActionFailure or ActionError.
 func (r *Registry) PostCheck(ctx context.Context, req Request) resource.Verdict {
+	ctx, req = req.begin(ctx)
 	links := implementing[extensions.PostReconciliationChecker](r.links(req.resourceType()))
 	result, err := runChain(ctx, r, postCheckPoint, links, func(ctx context.Context, c *call) (extensions.PostReconcileCheckResult, error) {
 		check := chain(links, extensions.PostReconcileCheckFunc(r.defaultPostCheck), c.bindPostCheck)
@@ -189,7 +192,7 @@ func withARMError(verdict resource.Verdict, err error) resource.Verdict {
 // logVerdict sanitizes a verdict, logs it and returns it. A verdict that stops the
 // pass has a higher level than one that proceeds.
 func logVerdict(ctx context.Context, req Request, point string, verdict resource.Verdict) resource.Verdict {
-	verdict = sanitize(verdict)
+	verdict = sanitize(req.withoutSecrets(verdict))
 	level := slog.LevelDebug
 	switch verdict.Action {
 	case resource.ActionBlock, resource.ActionFailure:

@@ -7,6 +7,7 @@ import (
 	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/secrets"
 )
 
 // Request is the input of a step. Object.ID is always set, the rest as far as
@@ -24,6 +25,9 @@ type Request struct {
 	References []ResolvedReference
 	Resolver   extensions.Resolver
 	Client     extensions.ARMClient
+	// Masker finds the secrets that links read with Client, so that no verdict shows one. It
+	// may be nil.
+	Masker *secrets.Masker
 	// Log may be nil.
 	Log *slog.Logger
 	// Facts are the facts of the type for comparisons, from Registry.Facts.

@@ -24,6 +24,7 @@ func (r *Registry) Modify(ctx context.Context, req Request, payload map[string]a
 	if len(links) == 0 {
 		return payload, nil
 	}
+	ctx, req = req.begin(ctx)
 	ctx, cancel := context.WithTimeout(extensionshare.WithPurpose(ctx, string(req.Purpose)), maxModifyTime)
 	defer cancel()
 	modified, err := runChain(ctx, r, modifyPoint, links, func(ctx context.Context, c *call) (map[string]any, error) {
@@ -77,6 +78,7 @@ func (c *call) bindModifier(link extensions.ARMResourceModifier, next extensions
 // code, its message is ARM's with the request ID, its class is that in the error table,
 // changed by the classifiers of the type. The caller decides what "absent" means.
 func (r *Registry) Classify(ctx context.Context, req Request, failure *arm.Error) resource.Verdict {
+	ctx, req = req.begin(ctx)
 	log := req.log()
 	links := errorClassifiers(r.links(req.resourceType()))
 	limited, cancel := context.WithTimeout(ctx, maxClassifyTime)
@@ -113,7 +115,7 @@ func (r *Registry) Classify(ctx context.Context, req Request, failure *arm.Error
 	}
 	verdict := withARMError(resource.Fail(resource.Reason(details.Code), details.Class, message), failure)
 	verdict.Actor, verdict.Origin = actor, cutBytes(origin, maxOriginBytes)
-	return verdict
+	return req.withoutSecrets(verdict)
 }
 
 // advice is the actor that ARM's acceptance of a request waits for, and a sentence about what.
@@ -262,6 +264,7 @@ func (r *Registry) Success(ctx context.Context, req Request) *resource.Verdict {
 	done := func(context.Context, *resource.Object, *resource.Object, extensions.Resolver, extensions.ARMClient, *slog.Logger) error {
 		return nil
 	}
+	ctx, req = req.begin(ctx)
 	limited, cancel := context.WithTimeout(ctx, maxSuccessTime)
 	defer cancel()
 	_, err := runChain(limited, r, successPoint, links, func(ctx context.Context, c *call) (struct{}, error) {

@@ -1,10 +1,14 @@
 package extensionshare
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 type (
 	forceKey   struct{}
 	purposeKey struct{}
+	nowKey     struct{}
 )
 
 // WithForce returns the context of a link in a pass that a user forced, or not.
@@ -27,4 +31,20 @@ func WithPurpose(ctx context.Context, purpose string) context.Context {
 func Purpose(ctx context.Context) string {
 	purpose, _ := ctx.Value(purposeKey{}).(string)
 	return purpose
+}
+
+// WithNow returns the context of a link with the time of its step; the zero time stays unset.
+func WithNow(ctx context.Context, now time.Time) context.Context {
+	if now.IsZero() {
+		return ctx
+	}
+	return context.WithValue(ctx, nowKey{}, now)
+}
+
+// Now returns the time of the step, by the clock of the worker.
+func Now(ctx context.Context) time.Time {
+	if now, ok := ctx.Value(nowKey{}).(time.Time); ok {
+		return now
+	}
+	return time.Now()
 }
