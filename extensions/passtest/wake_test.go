@@ -58,6 +58,8 @@ func TestOwnerWakesAPreCheck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// The rule below blocks until the clock of the simulator is past 9:59, and reads no owner.
+	clock := strings.Replace(reads, "text(owner, 'tags.quota') == '1'", "now < timestamp('2026-01-01T00:09:59Z')", 1)
 	peered := strings.Replace(reads, "    when", "    read: {peer: {id: '${ownerID}/providers/Contoso.Things/peers/p1', waitFor: nothing, apiVersion: '2023-01-01'}}\n    when", 1)
 	cases := map[string]struct {
 		reason string
@@ -68,6 +70,7 @@ func TestOwnerWakesAPreCheck(t *testing.T) {
 		"a link that names another":    {reason: "it states what it rests on", entry: own(ownerGate{waits: other})},
 		"a rule that reads its owner":  {reason: "its condition rests on it", entry: rulesOf(t, reads), woken: true},
 		"a rule that reads a peer too": {reason: "it rests on both", entry: rulesOf(t, peered), woken: true},
+		"a rule that reads no owner":   {reason: "no change of the owner ends it", entry: rulesOf(t, clock)},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

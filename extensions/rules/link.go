@@ -4,32 +4,20 @@ import (
 	"context"
 	"log/slog"
 	"strings"
-	"time"
 
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionshare"
 	"github.com/armature-io/armature/resource"
 )
 
 // A rule as a link: one type for each point, so that a rule implements its own
 // point only.
 type (
-	ownerRule struct {
-		*rule
-		now func() time.Time
-	}
-	preRule struct {
-		*rule
-		now func() time.Time
-	}
-	postRule struct {
-		*rule
-		now func() time.Time
-	}
-	payloadRule struct {
-		*rule
-		now func() time.Time
-	}
-	errorRule struct{ *rule }
+	ownerRule   struct{ *rule }
+	preRule     struct{ *rule }
+	postRule    struct{ *rule }
+	payloadRule struct{ *rule }
+	errorRule   struct{ *rule }
 )
 
 var (
@@ -41,20 +29,20 @@ var (
 )
 
 // link returns the rule as a link of its point, nil for a rule that states facts.
-func (r *rule) link(now func() time.Time) any {
+func (r *rule) link() any {
 	switch r.at {
 	case atOwner:
-		return ownerRule{r, now}
+		return ownerRule{r}
 	case atPost:
-		return postRule{r, now}
+		return postRule{r}
 	case atPayload:
-		return payloadRule{r, now}
+		return payloadRule{r}
 	case atError:
 		return errorRule{r}
 	case atFacts:
 		return nil
 	}
-	return preRule{r, now}
+	return preRule{r}
 }
 
 // stops reads what the rule reads and evaluates its condition. It returns the message
@@ -104,7 +92,7 @@ func (r ownerRule) PreReconcileOwnerCheck(
 	next extensions.PreReconcileOwnerCheckFunc,
 ) (extensions.PreReconcileCheckResult, error) {
 	if owner.Exists() && r.isFor(owner) {
-		message, options, err := r.stops(ctx, input{owner: owner, now: r.now()}, resolver)
+		message, options, err := r.stops(ctx, input{owner: owner, now: extensionshare.Now(ctx)}, resolver)
 		if err != nil {
 			return extensions.PreReconcileCheckResult{}, err
 		}
@@ -128,7 +116,7 @@ func (r preRule) PreReconcileCheck(
 			return result, err
 		}
 	}
-	message, options, err := r.stops(ctx, input{obj: obj, owner: owner, labels: labelsOf(obj), forced: extensions.Forced(ctx), now: r.now()}, resolver)
+	message, options, err := r.stops(ctx, input{obj: obj, owner: owner, labels: labelsOf(obj), forced: extensions.Forced(ctx), now: extensionshare.Now(ctx)}, resolver)
 	switch {
 	case err != nil:
 		return extensions.PreReconcileCheckResult{}, err
@@ -145,7 +133,7 @@ func (r postRule) PostReconcileCheck(
 	ctx context.Context, obj, owner *resource.Object, resolver extensions.Resolver, client extensions.ARMClient, log *slog.Logger,
 	next extensions.PostReconcileCheckFunc,
 ) (extensions.PostReconcileCheckResult, error) {
-	message, options, err := r.stops(ctx, input{obj: obj, owner: owner, labels: labelsOf(obj), now: r.now()}, resolver)
+	message, options, err := r.stops(ctx, input{obj: obj, owner: owner, labels: labelsOf(obj), forced: extensions.Forced(ctx), now: extensionshare.Now(ctx)}, resolver)
 	if err != nil {
 		return extensions.PostReconcileCheckResult{}, err
 	}

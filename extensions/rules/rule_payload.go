@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/internal/expression"
+	"github.com/armature-io/armature/internal/extensionshare"
 	"github.com/armature-io/armature/internal/jsontree"
 	"github.com/armature-io/armature/resource"
 )
@@ -81,7 +82,7 @@ func (r payloadRule) ModifyARMResource(
 	ctx context.Context, payload map[string]any, obj, owner *resource.Object, resolver extensions.Resolver, client extensions.ARMClient, log *slog.Logger,
 	next extensions.ARMResourceModifierFunc,
 ) (map[string]any, error) {
-	vars := r.vars(input{obj: obj, owner: owner, labels: labelsOf(obj), payload: payload, forced: extensions.Forced(ctx), now: r.now()})
+	vars := r.vars(input{obj: obj, owner: owner, labels: labelsOf(obj), payload: payload, forced: extensions.Forced(ctx), now: extensionshare.Now(ctx)})
 	read, err := r.readAll(ctx, vars, resolver)
 	if err != nil {
 		return nil, err

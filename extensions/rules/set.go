@@ -22,7 +22,6 @@ import (
 // of a pass uses the rules with which it began, and the next step sees a reload.
 type Set struct {
 	path    string
-	now     func() time.Time
 	current atomic.Pointer[snapshot]
 	// failed is the error of the last reload, nil if it succeeded.
 	failed atomic.Pointer[error]
@@ -42,7 +41,7 @@ type snapshot struct {
 // their names. The error is of type Issues and has all of them. Warnings do not
 // prevent loading.
 func Load(path string) (*Set, Issues, error) {
-	set := &Set{path: path, now: time.Now}
+	set := &Set{path: path}
 	made, warnings, err := set.read()
 	if err != nil {
 		return nil, warnings, err
@@ -140,7 +139,7 @@ func (s *Set) read() (*snapshot, Issues, error) {
 	read := &snapshot{byType: map[string][]any{}, facts: map[string]extensions.Facts{}, count: len(rules), digest: digest}
 	for _, r := range rules {
 		key := strings.ToLower(r.resourceType)
-		if link := r.link(s.now); link != nil {
+		if link := r.link(); link != nil {
 			read.byType[key] = append(read.byType[key], link)
 			read.entries = append(read.entries, extensions.Entry{Type: r.resourceType, Link: link})
 		} else {
