@@ -168,9 +168,7 @@ func New(dependencies Dependencies, options Options) *Activities {
 	if options.StartTime == nil {
 		options.StartTime = started
 	}
-	dependencies.Masker = dependencies.Masker.WithPublic(func(resourceType string) []string {
-		return dependencies.Registry.Facts(resourceType).Comparison.PublicPaths()
-	})
+	dependencies.Masker = dependencies.Registry.Masker(dependencies.Masker)
 	reader := lookup.New(dependencies.Client, dependencies.Masker, options.OwnerMaxAge, options.Clock.Now)
 	requests := &requestMaker{
 		secretReader: &secretReader{resolver: dependencies.Secrets, masker: dependencies.Masker},

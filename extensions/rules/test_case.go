@@ -17,6 +17,8 @@ type Case struct {
 	Name, Rule string
 	// Desired, Observed, Owner and Payload are bodies, nil for none.
 	Desired, Observed, Owner, Payload map[string]any
+	// Absent is set if the test states that the resource does not exist: observed: null.
+	Absent bool
 	// Reads are the bodies of what the rule reads by name; a body of nil is absent.
 	Reads map[string]map[string]any
 	// Failure is an error of ARM.
@@ -46,6 +48,7 @@ func (f *file) test(node *yaml.Node) {
 	f.fields(node, "a test", testFields(), func(key, value *yaml.Node) {
 		if body := bodies[key.Value]; body != nil {
 			*body = f.body(key, value)
+			c.Absent = c.Absent || key.Value == "observed" && value.Tag == "!!null"
 			return
 		}
 		if key.Value == "want" && value.Kind == yaml.MappingNode {

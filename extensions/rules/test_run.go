@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/internal/expression"
 	"github.com/armature-io/armature/resource"
@@ -37,15 +36,30 @@ func Test(ctx context.Context, path string) ([]Outcome, Issues, error) {
 	if len(issues) > 0 {
 		return nil, warnings, issues.sorted()
 	}
+	b, err := newBench(rules)
+	if err != nil {
+		return nil, warnings, err
+	}
 	byName := map[string]*rule{}
 	for _, r := range rules {
 		byName[r.name] = r
+	}
+	// creates has the rules whose tests decide about an absent resource: one that passes it, or
+	// one that states its absence.
+	creates := map[string]bool{}
+	for _, f := range files {
+		for _, c := range f.tests {
+			creates[c.Rule] = creates[c.Rule] || c.Absent || c.Observed == nil && c.Want == "pass"
+		}
 	}
 	var outcomes []Outcome
 	for _, f := range files {
 		for _, c := range f.tests {
 			outcome := Outcome{Case: c, Position: c.Position()}
-			outcome.Failure, outcome.Seen = c.run(ctx, byName[c.Rule])
+			outcome.Failure, outcome.Seen = c.run(ctx, b, byName[c.Rule])
+			if outcome.Failure == "" && !creates[c.Rule] {
+				outcome.Failure = b.blocksCreation(ctx, c, byName[c.Rule])
+			}
 			outcomes = append(outcomes, outcome)
 		}
 	}
@@ -57,17 +71,19 @@ type got struct {
 	result, message string
 	reason          resource.Reason
 	payload         map[string]any
+	err             error
 }
 
 // run evaluates one case. It returns how it failed, "" if it passed, and what the
 // condition saw.
-func (c *Case) run(ctx context.Context, r *rule) (failure string, seen []string) {
+func (c *Case) run(ctx context.Context, b *bench, r *rule) (failure string, seen []string) {
 	in, err := c.input(r)
 	if err != nil {
 		return err.Error(), nil
 	}
-	vars := r.varsOfTest(c, in)
-	result, err := c.evaluate(ctx, r, in, vars)
+	in = b.shown(r, in)
+	vars := r.varsOfTest(ctx, c, b, in)
+	result, err := b.evaluate(ctx, c, r, in)
 	if err != nil {
 		failure = err.Error()
 		if strings.Contains(failure, "cost limit") {
@@ -124,68 +140,20 @@ func (c *Case) input(r *rule) (input, error) {
 }
 
 // varsOfTest returns the variables with what the test states for the reads.
-func (r *rule) varsOfTest(c *Case, in input) map[string]any {
+func (r *rule) varsOfTest(ctx context.Context, c *Case, b *bench, in input) map[string]any {
 	if r.at == atError {
-		_, vars, _ := r.matches(context.Background(), c.armError(), "")
+		_, vars, _ := r.matches(ctx, c.armError(), "")
 		return vars
 	}
 	vars := r.vars(in)
-	for _, name := range r.readNames() {
-		vars[name] = expression.Value(c.Reads[name])
+	for _, other := range r.reads {
+		body := c.Reads[other.name]
+		if id, err := other.target(ctx, vars); err == nil && !id.IsZero() && body != nil {
+			body = b.view.Other(&resource.Object{ID: id, Observed: body}).Observed
+		}
+		vars[other.name] = expression.Value(body)
 	}
 	return vars
-}
-
-// evaluate returns what the rule does.
-func (c *Case) evaluate(ctx context.Context, r *rule, in input, vars map[string]any) (got, error) {
-	switch r.at {
-	case atError:
-		return c.classify(ctx, r)
-	case atFacts:
-		return c.factOf(r), nil
-	case atOwner:
-		if in.owner == nil {
-			return got{result: "pass"}, nil
-		}
-	}
-	read, err := r.readAll(ctx, vars, testResolver{c})
-	if err != nil {
-		return got{}, err
-	}
-	word := "block"
-	if r.at == atPost {
-		word = "fail"
-	}
-	if read.message != "" {
-		return got{result: word, message: read.message, reason: read.reason, payload: in.payload}, nil
-	}
-	if r.at == atPayload {
-		err := r.modify(ctx, in.payload, vars)
-		return got{result: "pass", payload: in.payload}, err
-	}
-	applies, message, err := r.evaluate(ctx, vars)
-	if err != nil || !applies {
-		return got{result: "pass"}, err
-	}
-	reason := r.reason
-	if reason == "" {
-		reason = map[string]resource.Reason{"block": resource.ReasonReconciliationBlocked, "fail": resource.ReasonPostReconciliationFailure}[word]
-	}
-	return got{result: word, message: message, reason: reason}, nil
-}
-
-// armError returns the error of ARM of a test.
-func (c *Case) armError() *arm.Error {
-	text := func(name string) string {
-		value, _ := c.Failure[name].(string)
-		return value
-	}
-	failure := &arm.Error{Code: text("code"), Message: text("message"), Target: text("target"), Class: arm.ClassSlow}
-	if status, ok := c.Failure["status"].(json.Number); ok {
-		number, _ := status.Int64()
-		failure.Status = int(number)
-	}
-	return failure
 }
 
 // classify returns the class of the test's error, "pass" if the rule does not match it.
@@ -217,20 +185,6 @@ func (c *Case) factOf(r *rule) got {
 		}
 	}
 	return got{result: "pass"}
-}
-
-// testResolver resolves what a test states under reads.
-type testResolver struct{ *Case }
-
-// Resolve implements extensions.Resolver. The read is named by the context of readAll.
-func (t testResolver) Resolve(ctx context.Context, reference resource.Reference) (extensions.Resolution, error) {
-	name, _ := ctx.Value(readNameKey{}).(string)
-	body := t.Reads[name]
-	if body == nil {
-		return extensions.Resolution{}, nil
-	}
-	object := &resource.Object{ID: reference.ID, Observed: body}
-	return extensions.Resolution{Found: true, Object: object, Ready: object.Ready()}, nil
 }
 
 // samePayload compares bodies as JSON: 1 and 1.0 are different texts of one number.
