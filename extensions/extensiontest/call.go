@@ -9,7 +9,8 @@ import (
 )
 
 // Call is the input of one call of a link, for a test of a single case. The link is called as
-// in a pass: by itself in the chain, with the default after it. Only Object must be set.
+// in a pass: by itself in the chain, with the default after it. Secrets of the observed bodies
+// are masked as on a worker; a modifier gets those of the resource. Only Object must be set.
 type Call struct {
 	Object, Owner *resource.Object
 	Client        extensions.ARMClient
@@ -41,12 +42,12 @@ func (c Call) PostCheck(t testing.TB, link any) resource.Verdict {
 // Modify returns the modified payload, or the verdict by which the link stops the PUT.
 func (c Call) Modify(t testing.TB, link any, payload map[string]any) (map[string]any, *resource.Verdict) {
 	t.Helper()
-	return c.registry(t, link).Modify(t.Context(), c.request(), payload)
+	return c.registry(t, link).Modify(t.Context(), c.requestFor(c.Object), payload)
 }
 
 func (c Call) registry(t testing.TB, link any) *extensionhost.Registry {
 	t.Helper()
-	registry, err := extensionhost.New(extensions.Entry{Type: extensions.AllTypes, Link: link})
+	registry, err := extensionhost.New(extensions.Entry{Type: extensions.AllTypes, Link: link}, extensions.Entry{Type: extensions.AllTypes, Link: builtIn{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,5 +55,9 @@ func (c Call) registry(t testing.TB, link any) *extensionhost.Registry {
 }
 
 func (c Call) request() extensionhost.Request {
-	return extensionhost.Request{Object: c.Object, Owner: c.Owner, Client: c.Client, Resolver: c.Resolver, Force: c.Force, Purpose: c.Purpose}
+	return c.requestFor(view().Own(c.Object))
+}
+
+func (c Call) requestFor(object *resource.Object) extensionhost.Request {
+	return extensionhost.Request{Object: object, Owner: view().Other(c.Owner), Client: c.Client, Masker: view().Masker(), Resolver: c.Resolver, Force: c.Force, Purpose: c.Purpose}
 }

@@ -25,12 +25,23 @@ type outcome struct {
 	// calls counts the calls of next, requests are those to ARM.
 	calls    int
 	requests []string
+	// broken is set if the call itself failed the test, so that its result says nothing more.
+	broken bool
 }
 
-// errorf fails the test with the line of the link.
+// errorf fails the test with the line of the link, unless a case of the same property failed
+// in the same way: one mistake is one failure.
 func (r *trial) errorf(t *testing.T, format string, args ...any) {
 	t.Helper()
-	t.Errorf("%s\n\tin %s", fmt.Sprintf(format, args...), r.where())
+	r.fail(t, r.point.name+r.states.Path+format, fmt.Sprintf(format, args...))
+}
+
+// fail fails the test with a text, once for each key.
+func (r *trial) fail(t *testing.T, key, text string) {
+	t.Helper()
+	if r.tally.failures[key]++; r.tally.failures[key] == 1 {
+		t.Errorf("%s (%s)", text, r.where())
+	}
 }
 
 // where returns the link's method with its file and line.
@@ -50,6 +61,8 @@ func (r *trial) check(t *testing.T, in input) outcome {
 	second := r.call(t, in)
 	a, b := first.verdict, second.verdict
 	switch {
+	case first.broken || second.broken:
+		first.broken = true
 	case !reflect.DeepEqual(a, b):
 		r.errorf(t, "a second call with the same input returned %s %s (%s), the first one %s %s (%s): a link has no state",
 			b.Action, b.Reason, b.Message, a.Action, a.Reason, a.Message)
@@ -66,7 +79,7 @@ func (r *trial) call(t *testing.T, in input) outcome {
 	t.Helper()
 	var got outcome
 	seen := &probed{object: in.request.Object, owner: in.request.Owner, err: in.nextErr}
-	registry, err := extensionhost.New(r.suite.Entry, extensions.Entry{Type: extensions.AllTypes, Link: probe{seen}})
+	registry, err := extensionhost.New(r.suite.Entry, extensions.Entry{Type: extensions.AllTypes, Link: builtIn{[]any{probe{seen}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,6 +87,7 @@ func (r *trial) call(t *testing.T, in input) outcome {
 	resolver := &Resolver{Resources: in.resources, Managed: r.suite.Managed, Err: in.readErr}
 	logged := &record{}
 	in.request.Client, in.request.Resolver, in.request.Log = client, resolver, logged.logger()
+	in.request.Masker = view().Masker()
 	before, beforeOwner := fmt.Sprintf("%v", *in.request.Object), fmt.Sprintf("%v", in.request.Owner)
 	ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), probeKey{}, seen), maxCallTime)
 	defer cancel()
@@ -82,21 +96,24 @@ func (r *trial) call(t *testing.T, in input) outcome {
 		r.stop(t)
 	}
 	got.calls, got.requests = seen.count(), client.Calls()
+	r.tally.noteReads(len(got.requests), client.reads(), resolver.reads())
 	if fmt.Sprintf("%v", *in.request.Object) != before || fmt.Sprintf("%v", in.request.Owner) != beforeOwner {
 		r.errorf(t, "the check changed its input")
+		got.broken = true
 	}
-	if strings.Contains(got.verdict.Message, "changed its input") {
-		r.errorf(t, "%s", got.verdict.Message)
+	if message := got.verdict.Message; strings.Contains(message, "changed its input") {
+		got.broken = true
+		r.fail(t, message, message)
 	}
-	r.checkPanic(t, got.verdict, logged)
+	got.broken = r.checkPanic(t, got.verdict, logged) || got.broken
 	for _, problem := range append(seen.found(), append(client.misuses(), resolver.misuses()...)...) {
-		r.errorf(t, "%s", problem)
+		r.fail(t, problem, problem)
 	}
 	if len(got.requests) > r.suite.Requests {
 		r.errorf(t, "the check made the requests %v, want at most %d", got.requests, r.suite.Requests)
 	}
 	if text := logged.text(); t.Failed() && text != "" {
-		t.Logf("the log of the call:\n%s", text)
+		t.Logf("the link logged: %s", text)
 	}
 	return got
 }
@@ -105,24 +122,26 @@ func (r *trial) call(t *testing.T, in input) outcome {
 // not return uses up a processor.
 func (r *trial) stop(t *testing.T) {
 	t.Helper()
-	*r.stopped = true
+	r.tally.stopped = true
 	text := "its context ended before it returned"
 	if at := stuckPosition(r.suite.Entry.Link); at != "" {
 		text = "it is still at " + at
 	}
-	t.Fatalf("the check did not return in %s, the time of a step: %s; the rest of the suite is not run\n\tin %s", maxCallTime, text, r.where())
+	t.Fatalf("the check did not return in %s, the time of a step: %s; the rest of the suite is not run (%s)", maxCallTime, text, r.where())
 }
 
-// checkPanic fails the test for a panic of the link.
-func (r *trial) checkPanic(t *testing.T, verdict resource.Verdict, logged *record) {
+// checkPanic fails the test for a panic of the link, and reports whether there is one.
+func (r *trial) checkPanic(t *testing.T, verdict resource.Verdict, logged *record) bool {
 	t.Helper()
 	if stack := logged.panicStack(); stack != "" {
 		at := framePosition(r.suite.Entry.Link, stack)
 		if at == "" {
 			at = "an unknown place"
 		}
-		r.errorf(t, "%s\n\tat %s", verdict.Message, at)
+		r.fail(t, "panic at "+at, verdict.Message)
+		return true
 	}
+	return false
 }
 
 // record is the log of one call. A link that does not return writes into it after the
@@ -156,10 +175,17 @@ func (r *record) Write(line []byte) (int, error) {
 	return r.lines.Write(line)
 }
 
+// text returns the lines of the link itself: those of a worker about it repeat the verdict.
 func (r *record) text() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.lines.String()
+	var own []string
+	for line := range strings.Lines(r.lines.String()) {
+		if !strings.Contains(line, `msg="verdict of `) && !strings.Contains(line, `msg="extension `) {
+			own = append(own, strings.TrimSpace(line))
+		}
+	}
+	return strings.Join(own, "; ")
 }
 
 func (r *record) panicStack() string {

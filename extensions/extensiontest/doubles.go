@@ -53,6 +53,8 @@ type Client struct {
 	mu     sync.Mutex
 	calls  []string
 	misuse []string
+	// read are the keys of Resources and Lists that were returned.
+	read map[string]bool
 }
 
 // misuses returns the calls that a worker's client refuses without a request.
@@ -84,13 +86,29 @@ func (c *Client) Calls() []string {
 	return append([]string{}, c.calls...)
 }
 
+// noteRead records that a key of Resources or Lists was returned.
+func (c *Client) noteRead(key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.read == nil {
+		c.read = map[string]bool{}
+	}
+	c.read[key] = true
+}
+
+func (c *Client) reads() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return keys(c.read)
+}
+
 func (c *Client) record(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.calls = append(c.calls, fmt.Sprintf(format, args...))
 }
 
-// Get returns the body of a resource.
+// Get returns the body of a resource with its secrets, as that of a worker does.
 func (c *Client) Get(_ context.Context, id resource.ID, apiVersion string) (arm.Response, error) {
 	c.record("GET %s", id)
 	if err := c.refuse("get", id, apiVersion); err != nil {
@@ -98,6 +116,7 @@ func (c *Client) Get(_ context.Context, id resource.ID, apiVersion string) (arm.
 	}
 	for text, body := range c.Resources {
 		if strings.EqualFold(text, id.String()) {
+			c.noteRead(text)
 			return arm.Response{Status: http.StatusOK, Body: json.RawMessage(body)}, nil
 		}
 	}
@@ -113,6 +132,7 @@ func (c *Client) Find(_ context.Context, id resource.ID, collection, apiVersion,
 	var items []json.RawMessage
 	for text, list := range c.Lists {
 		if strings.EqualFold(text, id.String()+"/"+collection) {
+			c.noteRead(text)
 			for _, item := range list {
 				items = append(items, json.RawMessage(item))
 			}
@@ -130,9 +150,18 @@ func (c *Client) Post(_ context.Context, id resource.ID, action, apiVersion stri
 	return arm.Operation{Response: arm.Response{Status: http.StatusAccepted}}, nil
 }
 
-// GetWithin is Get: what is in memory has no age.
+// GetWithin is Get with secrets masked: what is in memory has no age.
 func (c *Client) GetWithin(ctx context.Context, id resource.ID, apiVersion string, _ time.Duration) (arm.Response, error) {
-	return c.Get(ctx, id, apiVersion)
+	response, err := c.Get(ctx, id, apiVersion)
+	if err != nil {
+		return response, err
+	}
+	body, err := resource.DecodeBody(response.Body)
+	if err != nil {
+		return response, err
+	}
+	response.Body, err = json.Marshal(view().Other(&resource.Object{ID: id, Observed: body}).Observed)
+	return response, err
 }
 
 // Put accepts every body and changes no resource.
@@ -174,6 +203,14 @@ type Resolver struct {
 
 	mu     sync.Mutex
 	misuse []string
+	// read are the keys of Resources that were returned.
+	read map[string]bool
+}
+
+func (r *Resolver) reads() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return keys(r.read)
 }
 
 func (r *Resolver) misuses() []string {
@@ -182,7 +219,7 @@ func (r *Resolver) misuses() []string {
 	return append([]string{}, r.misuse...)
 }
 
-// Resolve returns the resource that a reference names. Its api-version may be "": a
+// Resolve returns the resource that a reference names, with secrets masked. Its api-version may be "": a
 // worker takes the newest stable one then. A reference without an ID is an error.
 func (r *Resolver) Resolve(_ context.Context, reference resource.Reference) (extensions.Resolution, error) {
 	if reference.ID.IsZero() {
@@ -203,7 +240,13 @@ func (r *Resolver) Resolve(_ context.Context, reference resource.Reference) (ext
 		if err != nil {
 			return extensions.Resolution{}, err
 		}
-		object := &resource.Object{ID: reference.ID, APIVersion: reference.APIVersion, Observed: observed}
+		r.mu.Lock()
+		if r.read == nil {
+			r.read = map[string]bool{}
+		}
+		r.read[text] = true
+		r.mu.Unlock()
+		object := view().Other(&resource.Object{ID: reference.ID, APIVersion: reference.APIVersion, Observed: observed})
 		object.Managed = managedIn(r.Managed, reference.ID)
 		return extensions.Resolution{Found: true, Object: object, Ready: object.Ready(), Managed: object.Managed}, nil
 	}

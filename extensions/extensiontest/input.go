@@ -155,5 +155,6 @@ func (r *trial) of(t *testing.T, body map[string]any) input {
 	default:
 		in.request.Object.Observed = body
 	}
+	in.request.Object, in.request.Owner = view().Own(in.request.Object), view().Other(in.request.Owner)
 	return in
 }

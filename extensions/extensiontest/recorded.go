@@ -16,7 +16,8 @@ import (
 const maxRecordedBytes = 32 << 20
 
 // Recording is a set of recorded bodies in JSON by resource ID. It can be the Resources
-// of a Suite, a Client, a Resolver, or the Azure of a script of package passtest.
+// of a Client, a Resolver, or the Azure of a script of package passtest; Body returns one of
+// them for the Resources of a Suite.
 type Recording map[string]string
 
 // Recorded reads the responses of ARM in all *.json files of a folder and the folders in

@@ -27,7 +27,8 @@ type Suite struct {
 	// to it.
 	Desired, Observed string
 	// Resources are what Resolve and Get return: bodies in JSON by resource ID, for
-	// example of Recorded. Others do not exist.
+	// example of Recorded. Others do not exist. The check must read each of them and of Lists
+	// in at least one case.
 	Resources map[string]string
 	// Managed are the Ready conditions of the owner and of Resources that Armature
 	// manages, by resource ID. Labels are those of the resource.
@@ -35,7 +36,7 @@ type Suite struct {
 	Labels  map[string]string
 	// Lists are the items of a collection by "ID/collection", which Find returns.
 	Lists map[string][]string
-	// Requests is the largest number of requests to ARM in one check. Resolve is not
+	// Requests is the number of requests to ARM in the case with the most. Resolve is not
 	// counted: a worker caches what it returns.
 	Requests int
 	// IgnoresForce is set for a pre-checker that also blocks a forced pass. One that
@@ -112,7 +113,7 @@ func is[T any](link any) bool {
 
 // Run runs the suite. The test fails if the suite has no states, or has states for
 // a point that neither the link nor Facts.Checks implements. A failure has the line of the call of Run;
-// its message has the line of the link. A type or a method that is probably misspelt fails
+// its message has the line of the link. Cases that fail in the same way are one failure. A type or a method that is probably misspelt fails
 // it too, unless the entry has Evidence. After a call that takes too long the rest of
 // the suite is not run.
 func Run(t *testing.T, suite Suite) {
@@ -126,7 +127,7 @@ func Run(t *testing.T, suite Suite) {
 			t.Error(text)
 		}
 	}
-	tried, stopped := false, false
+	tried, counted := false, newTally()
 	for _, part := range []struct {
 		point  point
 		states []States
@@ -144,14 +145,16 @@ func Run(t *testing.T, suite Suite) {
 			for _, states := range part.states {
 				t.Run(states.Path, func(t *testing.T) {
 					t.Helper()
-					(&trial{suite: suite, point: part.point, states: states, stopped: &stopped}).run(t)
+					(&trial{suite: suite, point: part.point, states: states, tally: counted}).run(t)
 				})
 			}
 		})
 	}
 	if !tried {
 		t.Error("the suite has no states, so it would test nothing")
+		return
 	}
+	counted.report(t, suite)
 }
 
 // keys returns the sorted keys of a map, so that every run has the same order.

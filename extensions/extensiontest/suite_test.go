@@ -2,6 +2,7 @@ package extensiontest_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"os"
@@ -103,6 +104,10 @@ func (c preChecker) PreReconcileCheck(ctx context.Context, obj, owner *resource.
 		_, _ = resolver.Resolve(ctx, resource.Reference{})
 	case "request":
 		_, _ = client.Get(ctx, obj.ID, "2023-01-01")
+	case "no creation":
+		if obj.ProvisioningState() != "Succeeded" && !obj.Exists() {
+			return extensions.BlockReconcile("it has not succeeded"), nil
+		}
 	case "request at the second call":
 		if *c.calls > 1 {
 			_, _ = client.Get(ctx, obj.ID, "2023-01-01")
@@ -177,12 +182,50 @@ const (
 // it has to fail.
 func TestSuite(t *testing.T) {
 	bad := mistake(os.Getenv(badVariable))
-	if os.Getenv(pointVariable) != "pre" {
-		extensiontest.Run(t, ownerSuite(bad))
+	suites := map[string]extensiontest.Suite{"owner": ownerSuite(bad), "pre": preSuite(bad), "quota": quotaSuite(bad)}
+	if point := os.Getenv(pointVariable); point != "" {
+		extensiontest.Run(t, suites[point])
+		return
 	}
-	if os.Getenv(pointVariable) != "owner" {
-		extensiontest.Run(t, preSuite(bad))
+	for _, suite := range suites {
+		extensiontest.Run(t, suite)
 	}
+}
+
+// quotaGate blocks while the account has no core left for the nodes of the manifest.
+type quotaGate struct{ bad mistake }
+
+func (g quotaGate) PreReconcileCheck(ctx context.Context, obj, owner *resource.Object, resolver extensions.Resolver,
+	client extensions.ARMClient, log *slog.Logger, next extensions.PreReconcileCheckFunc,
+) (extensions.PreReconcileCheckResult, error) {
+	value, _ := obj.DesiredAt("properties.nodes")
+	_, isNumber := value.(json.Number)
+	if g.bad == "float64" {
+		_, isNumber = value.(float64)
+	}
+	if !isNumber {
+		return next(ctx, obj, owner, resolver, client, log)
+	}
+	if _, err := client.Find(ctx, obj.ID.Owner(), "pools", "2023-01-01", "", 10); err != nil {
+		return extensions.PreReconcileCheckResult{}, err
+	}
+	return next(ctx, obj, owner, resolver, client, log)
+}
+
+func quotaSuite(bad mistake) extensiontest.Suite {
+	suite := extensiontest.Suite{
+		Entry: extensions.Entry{Type: "Contoso.Things/parents/children", Link: quotaGate{bad}}, ID: childText,
+		Desired: `{"properties":{"nodes":3}}`, Requests: 1,
+		Lists: map[string][]string{strings.TrimSuffix(childText, "/children/c1") + "/pools": {`{"name":"p0"}`}},
+		Self:  []extensiontest.States{{Path: "properties.state", Pass: []string{"Steady"}}},
+	}
+	switch bad {
+	case "unread resource":
+		suite.Resources = map[string]string{peerText: `{}`}
+	case "too many requests":
+		suite.Requests = 2
+	}
+	return suite
 }
 
 // kitLine is the position of a failure in the kit, which says nothing to an author.
@@ -196,7 +239,7 @@ func TestSuiteFindsBadLinks(t *testing.T) {
 			"any owner": {"owner_of_another_type"},
 			"case":      {"block_busy"},
 			"silent":    {"returned a block without a message"},
-			"no next":   {"next was called 0 times", "in extensiontest_test.ownerChecker.PreReconcileOwnerCheck, suite_test.go:"},
+			"no next":   {"next was called 0 times", "(extensiontest_test.ownerChecker.PreReconcileOwnerCheck, suite_test.go:"},
 			"changes":   {"changed its input"},
 			"swallows":  {"want the error of the next link"},
 			"skip":      {"only proceed and block are valid"},
@@ -214,7 +257,7 @@ func TestSuiteFindsBadLinks(t *testing.T) {
 			"twice":                      {"next was called 2 times"},
 			"no version":                 {`invalid api-version ""`},
 			"no reference":               {"the reference names nothing"},
-			"request":                    {"want at most 0", "the log of the call", "peer checked"},
+			"request":                    {"want at most 0", "the link logged: ", "peer checked"},
 			"request at the second call": {"a second call with the same input made the requests"},
 			"peer must exist":            {"resources_that_do_not_exist", "panicked"},
 			"two words":                  {`the invalid reason "peer busy"`},
@@ -224,6 +267,12 @@ func TestSuiteFindsBadLinks(t *testing.T) {
 			"no force":                   {"forced", "want Proceed"},
 			"goroutine":                  {"panic: runtime error: index out of range", "suite_test.go:"},
 			"waits for nothing":          {"with extensions.WithWaitingFor"},
+			"no creation":                {"for a resource that does not exist, want Proceed: no PUT would ever create it"},
+		},
+		"quota": {
+			"float64":           {"no call of extensiontest_test.quotaGate listed /subscriptions/s/resourceGroups/rg/providers/Contoso.Things/parents/p1/pools", "Requests is 1, and no call of extensiontest_test.quotaGate made more than 0"},
+			"unread resource":   {"no call of extensiontest_test.quotaGate read " + peerText},
+			"too many requests": {"Requests is 2, and no call of extensiontest_test.quotaGate made more than 1"},
 		},
 	}
 	for point, mistakes := range cases {
@@ -241,6 +290,9 @@ func TestSuiteFindsBadLinks(t *testing.T) {
 					if !strings.Contains(out, text) {
 						t.Errorf("the suite does not report %q:\n%s", text, out)
 					}
+				}
+				if n := strings.Count(out, texts[0]); n != 1 && texts[0] == "panicked" {
+					t.Errorf("one mistake is %d failures:\n%s", n, out)
 				}
 				if !strings.Contains(out, "suite_test.go:") || kitLine.MatchString(out) {
 					t.Errorf("the failures are not at the lines of the author, but at %q:\n%s", kitLine.FindString(out), out)
