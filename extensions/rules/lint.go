@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/armature-io/armature/internal/expression"
+	"github.com/armature-io/armature/internal/extensionhost"
 )
 
 // Check returns the number of rules of a file or folder, and warnings about what a worker
@@ -22,10 +23,17 @@ func Check(path string) (count int, warnings Issues, err error) {
 	if len(issues) > 0 {
 		return 0, warnings, issues.sorted()
 	}
-	l := lint{files: map[string]*file{}, conditions: map[string]*rule{}}
+	b, err := newBench(rules)
+	if err != nil {
+		return 0, warnings, err
+	}
+	l := lint{files: map[string]*file{}, cases: map[string][]*Case{}, view: b.view, conditions: map[string]*rule{}}
 	for _, f := range files {
 		f.warnings = nil
 		l.files[f.name] = f
+		for _, c := range f.tests {
+			l.cases[c.Rule] = append(l.cases[c.Rule], c)
+		}
 	}
 	for _, r := range rules {
 		l.file = l.files[r.file]
@@ -42,6 +50,9 @@ func Check(path string) (count int, warnings Issues, err error) {
 type lint struct {
 	files map[string]*file
 	file  *file
+	// cases are the tests by rule. They show of which types the resources are that a rule reads.
+	cases map[string][]*Case
+	view  extensionhost.View
 	// conditions are the first rules with a condition, by type, point and condition.
 	conditions map[string]*rule
 }
@@ -54,13 +65,15 @@ func (l *lint) warnAt(p part, e expression.Expression, node ast.Expr, format str
 }
 
 func (l *lint) rule(r *rule) {
-	shapes := r.shapes()
+	shapes := r.shapes(l.cases[r.name])
 	for _, p := range r.parts {
 		for _, e := range p.expressions {
 			l.paths(p, e, shapes)
 			l.comparisons(p, e, shapes)
+			l.masked(r, p, e, shapes)
 		}
 	}
+	l.states(r)
 	for _, c := range r.changes {
 		l.changedPath(r, c, shapes)
 	}
@@ -74,6 +87,8 @@ func (l *lint) rule(r *rule) {
 			text = "the condition is always false: the rule never applies"
 		}
 		l.file.warn(when.node, "%s", text)
+	} else {
+		l.creation(r)
 	}
 	key := strings.ToLower(r.resourceType) + "\n" + string(r.at) + "\n" + r.when.Spelled(r.when.Tree().Expr())
 	for _, other := range r.reads {

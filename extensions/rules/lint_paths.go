@@ -18,8 +18,9 @@ func statePath() resource.Path {
 	return resource.Path{{Name: "properties"}, {Name: "provisioningState"}}
 }
 
-// shapes returns the types of the bodies that the rule's expressions read, by variable.
-func (r *rule) shapes() map[string]string {
+// shapes returns the types of the bodies that the rule's expressions read, by variable. The
+// type of a resource that a rule reads is that of its ID for example names, or in the tests.
+func (r *rule) shapes(cases []*Case) map[string]string {
 	found := map[string]string{"desired": r.resourceType, "observed": r.resourceType, "payload": r.resourceType}
 	id, owner, err := exampleIDs(r.resourceType)
 	if err != nil {
@@ -28,14 +29,31 @@ func (r *rule) shapes() map[string]string {
 	if !owner.IsZero() {
 		found["owner"] = owner.Type()
 	}
-	// A composed ID names its type where its variables stand for the names of resources.
-	vars := r.vars(input{obj: &resource.Object{ID: id}, owner: &resource.Object{ID: owner}})
-	for _, other := range r.reads {
-		if !other.id.IsZero() {
-			continue
+	inputs := []input{{obj: &resource.Object{ID: id}, owner: &resource.Object{ID: owner}}}
+	for _, c := range cases {
+		if in, err := c.input(r); err == nil {
+			inputs = append(inputs, in)
 		}
-		if target, err := other.target(noContext(), vars); err == nil && !target.IsZero() {
-			found[other.name] = target.Type()
+	}
+	for _, other := range r.reads {
+		if shape := other.shape(r, inputs); shape != "" {
+			found[other.name] = shape
+		}
+	}
+	return found
+}
+
+// shape returns the type of the resource that a read names for each input, "" if they differ.
+func (o read) shape(r *rule, inputs []input) string {
+	found := ""
+	for _, in := range inputs {
+		target, err := o.target(noContext(), r.vars(in))
+		switch {
+		case err != nil || target.IsZero():
+		case found == "":
+			found = target.Type()
+		case !strings.EqualFold(found, target.Type()):
+			return ""
 		}
 	}
 	return found
@@ -210,5 +228,7 @@ func namesAt(shape *types.Shape, path resource.Path) []string {
 func (l *lint) changedPath(r *rule, c change, shapes map[string]string) {
 	if missing := missingStep(shapes["payload"], c.path); missing.name != "" {
 		l.file.warn(c.node, "%s has no %s%s", r.resourceType, c.path[:missing.index+1].String(), nearest.Suggest(missing.name, missing.others))
+	} else if set := readOnly(r.resourceType, c.path); set != "" && !c.remove {
+		l.file.warn(c.node, "%s of %s is set by Azure: a PUT that states it is refused, or ignored", set, r.resourceType)
 	}
 }

@@ -45,11 +45,28 @@ func TestLint(t *testing.T) {
 			"of the type of a composed ID", "rules:\n  - name: r\n    type: Microsoft.Kusto/clusters/databases\n    at: pre\n    read: {twin: '${ownerID}/databases/other'}\n    when: twin.properties.sizze == null\n    block: x\n",
 			"Microsoft.Kusto/clusters/databases has no properties.sizze",
 		},
-		"absent in set":    {"changed paths", cluster("set: {properties.engineTyp: '\"V3\"'}"), "Microsoft.Kusto/clusters has no properties.engineTyp (did you mean engineType?)"},
-		"two points":       {"a malformed path", cluster(`when: text(observed, "properties..state") == ""`, "block: x"), `parse path "properties..state": a name is empty`},
-		"open bracket":     {"a malformed path", cluster(`when: at(observed, "l[name=") == null`, "block: x"), `[ is not closed by ]`},
-		"malformed in map": {"inside a loop", cluster(`when: items(observed.zones).exists(z, text(z, "a..b") == "")`, "block: x"), "a name is empty"},
-		"no test":          {"nothing shows that it works", one("when: observed == null", "block: x"), "r.yaml:2:1: warning: rule r has no test"},
+		"absent in set": {"changed paths", cluster("set: {properties.engineTyp: '\"V3\"'}"), "Microsoft.Kusto/clusters has no properties.engineTyp (did you mean engineType?)"},
+		"absent in a named read": {
+			"of the type of the ID in a test", "rules:\n  - {name: r, type: Microsoft.App/containerApps, at: pre, read: {env: desired.properties.environmentId}, when: env.properties.staticIpp == null, block: x}\n" +
+				"tests:\n  - {name: t, rule: r, desired: {properties: {environmentId: " + group + "Microsoft.App/managedEnvironments/e}}, reads: {env: {}}, want: block}\n",
+			"Microsoft.App/managedEnvironments has no properties.staticIpp (did you mean staticIp?)",
+		},
+		"absent in a computed read": {
+			"of the type of the ID for example names", "rules:\n  - {name: r, type: Microsoft.Kusto/clusters/databases/dataConnections, at: pre, read: {cluster: 'ownerID.split(\"/databases/\")[0]'}, when: cluster.properties.stat == null, block: x}\n",
+			"Microsoft.Kusto/clusters has no properties.stat (did you mean state?)",
+		},
+		"set by Azure":         {"a PUT cannot set it", cluster("set: {properties.state: '\"Running\"'}"), "properties.state of Microsoft.Kusto/clusters is set by Azure"},
+		"misspelt busy word":   {"no resource is ever busy", "rules:\n  - name: r\n    type: Microsoft.Batch/batchAccounts/pools\n    path: properties.allocationState\n    busy: [Resizng, Stopping]\n", `r.yaml:5:12: warning: "Resizng" is no published value of properties.allocationState (did you mean Resizing?)`},
+		"misspelt busy path":   {"no resource has it", "rules:\n  - name: r\n    type: Microsoft.Batch/batchAccounts/pools\n    path: properties.allocationStat\n    busy: Resizing\n", "r.yaml:4:11: warning: Microsoft.Batch/batchAccounts/pools has no properties.allocationStat (did you mean allocationState?)"},
+		"misspelt stopped":     {"on both default paths", "rules:\n  - name: r\n    type: Microsoft.Kusto/clusters\n    stopped: Stoped\n", `"Stoped" is no published value of properties.provisioningState or properties.state (did you mean Stopped?)`},
+		"never created":        {"an absent resource has no state", cluster(`when: state(observed) != "Succeeded"`, "block: x"), "r.yaml:4:11: warning: the condition is true for every resource that does not exist yet"},
+		"never created either": {"a forced pass is no way out", cluster(`when: '!forced && observed.properties.state == null && true'`, "block: x"), "so that none is ever created; begin it with observed != null &&"},
+		"masked in a message":  {"by its name", cluster("when: observed == null", "block: 'the key is ${observed.properties.languageExtensions.accessKey}'"), "a worker shows a mask in its place"},
+		"masked in a read":     {"what is read is masked too", "rules:\n  - {name: r, type: Contoso.Things/parents/children, at: pre, read: {twin: '${ownerID}/children/other'}, when: twin != null, block: 'key ${quote(text(twin, \"properties.list[name=a].apiKey\"))}'}\n", "properties.list[name=a].apiKey of Contoso.Things/parents/children is a secret"},
+		"two points":           {"a malformed path", cluster(`when: text(observed, "properties..state") == ""`, "block: x"), `parse path "properties..state": a name is empty`},
+		"open bracket":         {"a malformed path", cluster(`when: at(observed, "l[name=") == null`, "block: x"), `[ is not closed by ]`},
+		"malformed in map":     {"inside a loop", cluster(`when: items(observed.zones).exists(z, text(z, "a..b") == "")`, "block: x"), "a name is empty"},
+		"no test":              {"nothing shows that it works", one("when: observed == null", "block: x"), "r.yaml:2:1: warning: rule r has no test"},
 		"test that never fires": {
 			"only its silence is tested", one("when: observed == null", "block: x") + "tests:\n  - {name: t, rule: r, observed: {}, want: pass}\n", "rule r applies in none of its tests; add one with want: block",
 		},
@@ -79,6 +96,10 @@ func TestLintIsSilent(t *testing.T) {
 		"old paths": cluster(`when: items(observed.properties.trustedExternalTenants).exists(x, x.value == "") && observed.systemData.createdBy != null`, "block: '${name} of ${ownerName}'"),
 		"times":     cluster(`when: now.getDayOfWeek("Europe/Berlin") == 5`, "block: x"),
 		"a read":    cluster("at: pre", "read: {other: desired.tags.other}"),
+		"created":   cluster(`when: observed != null && state(observed) != "Succeeded"`, "block: x"),
+		"a body":    cluster(`when: state(observed) != desired.tags.state`, "block: x"),
+		"a public":  "rules:\n  - {name: r, type: Microsoft.Cdn/profiles/customDomains, at: post, when: observed.properties.hostName == null, fail: '${observed.properties.validationProperties.validationToken}'}\ntests:\n  - {name: t, rule: r, observed: {}, want: fail}\n",
+		"own words": "rules:\n  - {name: r, type: Microsoft.Batch/batchAccounts/pools, path: properties.allocationState, busy: [resizing, Draining]}\ntests:\n  - {name: t, rule: r, observed: {properties: {allocationState: Resizing}}, want: busy}\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := warned(t, text); got != "" {

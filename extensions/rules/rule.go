@@ -50,6 +50,10 @@ type rule struct {
 	changes []change
 	// facts are those of a rule with busy or stopped.
 	facts extensions.Facts
+	// statePaths and stateWords are those of the facts, pathNode is that of a stated path.
+	statePaths []string
+	stateWords []field
+	pathNode   *yaml.Node
 	// readsOwner is set if the state of the owner decides: in the condition, or in the ID of a
 	// read.
 	readsOwner bool

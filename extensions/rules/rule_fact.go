@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"go.yaml.in/yaml/v3"
+
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
 )
@@ -14,8 +16,15 @@ func (f *file) facts(s *source, compiled *rule) {
 	paths := statePaths()
 	if path := s.fields["path"]; path.node != nil {
 		paths = []string{path.text}
+		compiled.pathNode = path.node
 		if _, err := resource.ParsePath(path.text); err != nil {
 			f.report(path.node, "%v", err)
+		}
+	}
+	compiled.statePaths = paths
+	for _, name := range []string{"busy", "stopped"} {
+		if node := s.parts[name]; node != nil {
+			compiled.stateWords = append(compiled.stateWords, scalars(node)...)
 		}
 	}
 	var facts extensions.Facts
@@ -48,4 +57,17 @@ func startText(stated string) string {
 		return "with the start action of its type"
 	}
 	return stated
+}
+
+// scalars returns the texts of a list, or of one text.
+func scalars(node *yaml.Node) []field {
+	items := []*yaml.Node{node}
+	if node.Kind == yaml.SequenceNode {
+		items = node.Content
+	}
+	found := make([]field, len(items))
+	for i, item := range items {
+		found[i] = field{text: item.Value, node: item}
+	}
+	return found
 }

@@ -60,16 +60,24 @@ func (e Expression) Spelled(node ast.Expr) string {
 
 // Constant returns the value of an expression that has the same one for all values of its
 // variables, and whether it is one.
-func (e Expression) Constant() (ref.Val, bool) {
-	program, err := e.env.Program(e.checked, cel.EvalOptions(cel.OptPartialEval), cel.CostLimit(MaxCost))
+func (e Expression) Constant() (ref.Val, bool) { return e.ConstantFor(nil) }
+
+// ConstantFor is Constant for known values of some variables.
+func (e Expression) ConstantFor(known map[string]any) (ref.Val, bool) {
+	program, err := e.env.Program(e.checked, cel.EvalOptions(cel.OptPartialEval), cel.CostLimit(MaxCost), cel.CustomDecoratorV2(decorateAbsent))
 	if err != nil {
 		return nil, false
 	}
 	var unknown []*cel.AttributePatternType
 	for _, variable := range e.env.Variables() {
-		unknown = append(unknown, cel.AttributePattern(variable.Name()))
+		if _, isKnown := known[variable.Name()]; !isKnown {
+			unknown = append(unknown, cel.AttributePattern(variable.Name()))
+		}
 	}
-	vars, err := cel.PartialVars(map[string]any{}, unknown...)
+	if known == nil {
+		known = map[string]any{}
+	}
+	vars, err := cel.PartialVars(known, unknown...)
 	if err != nil {
 		return nil, false
 	}
