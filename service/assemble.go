@@ -68,7 +68,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	check(err)
 	azure, err := newAzure(settings, options.Version, metrics.countRequest, options.MayWrite, journalOf(journal, writing.Journal))
 	check(err)
-	entries, ruleSet, err := withRules(ctx, settings.Rules, options.Extensions, log)
+	entries, ruleSet, err := withRules(ctx, settings.Rules, options.entries(), log)
 	check(err)
 	registry, err := extensionhost.New(entries...)
 	check(err)

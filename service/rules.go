@@ -8,9 +8,18 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/config"
 	"github.com/armature-io/armature/extensions"
+	builtin "github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/extensions/rules"
 	"github.com/armature-io/armature/internal/extensionhost"
 )
+
+// entries returns the extensions of a worker, without rules.
+func (o Options) entries() []extensions.Entry {
+	if o.WithoutBuiltIn {
+		return o.Extensions
+	}
+	return append(builtin.BuiltIn(), o.Extensions...)
+}
 
 // withRules appends the rules of the configuration to the extensions, so that they run
 // last in a chain. It returns a nil set without rules. An invalid rule file prevents the

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/extensions"
-	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/service"
 	"go.temporal.io/sdk/client"
 )
@@ -37,13 +36,16 @@ func TestRulesReload(t *testing.T) {
 	own := extensions.Entry{Type: "Microsoft.Kusto/clustrs", Link: resting{}}
 	r := startWith(t, c, service.Options{
 		Temporal:   &client.Options{HostPort: listenTemporal(t, &fakeTemporal{mayRegister: true}, "127.0.0.1:0")},
-		Extensions: append(azure.BuiltIn(), own),
+		Extensions: []extensions.Entry{own},
 	})
 	eventually(t, "the rules are loaded", func() bool { return has(r.log.String(), "rules loaded", "unknown type") })
 	eventually(t, "links and rules are listed", func() bool {
 		return has(r.log.String(), `"msg":"extension registered","name":"rule r (`, `"type":"Microsoft.Kusto/clustrs","points":"PreReconcileCheck"`,
 			`"name":"service_test.resting","type":"Microsoft.Kusto/clustrs","points":"RestingStates"`, "did you mean Microsoft.Kusto/clusters?")
 	})
+	if log := r.log.String(); !has(log, `"msg":"built-in extensions registered"`) || has(log, `"msg":"built-in extensions registered","entries":0`) {
+		t.Errorf("the built-in extensions are missing beside those of the options:\n%s", log)
+	}
 	if strings.Contains(r.log.String(), `"name":"azure.`) {
 		t.Error("built-in links are listed one by one")
 	}

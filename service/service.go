@@ -34,10 +34,14 @@ const (
 )
 
 // Options are the parts of a worker that are not in its configuration. The zero
-// value is a worker without extensions.
+// value is a worker with the built-in extensions.
 type Options struct {
-	// Extensions fill the registry, usually azure.BuiltIn() and your own.
+	// Extensions are your own. They follow the built-in ones in each chain.
 	Extensions []extensions.Entry
+	// WithoutBuiltIn leaves the built-in extensions out: their checks, and all facts about
+	// types. For own links that decide before built-in ones, set it and append azure.BuiltIn()
+	// to Extensions.
+	WithoutBuiltIn bool
 	// Version appears in the log and in requests to ARM; "" is dev.
 	Version string
 	// Temporal replaces the TEMPORAL_* variables and profiles. The service sets

@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/service"
 )
 
@@ -19,5 +18,5 @@ var version = "dev"
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process immediately
-	os.Exit(service.Main(ctx, os.Args[1:], service.Options{Extensions: azure.BuiltIn(), Version: version}))
+	os.Exit(service.Main(ctx, os.Args[1:], service.Options{Version: version}))
 }

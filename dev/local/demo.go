@@ -16,7 +16,6 @@ import (
 	"github.com/armature-io/armature/config"
 	"github.com/armature-io/armature/dev/internal/freeport"
 	"github.com/armature-io/armature/dev/temporaldev"
-	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/service"
 	"github.com/armature-io/armature/workflows"
 )
@@ -155,7 +154,7 @@ func (d *demo) startWorker(ctx context.Context) error {
 	go func() {
 		defer close(d.workerEnded)
 		options := service.Options{
-			Extensions: azure.BuiltIn(), Version: demoVersion, Temporal: &d.temporal, Stdout: log, Stderr: log,
+			Version: demoVersion, Temporal: &d.temporal, Stdout: log, Stderr: log,
 		}
 		if err := service.Run(running, settings, options); err != nil {
 			fmt.Fprintln(d.err, "local: the worker stopped:", err)

@@ -39,8 +39,8 @@ func TestBuiltInTypesAreOutsiders(t *testing.T) {
 	}
 	runGo(t, folder, "build", "-mod=mod", "./azure")
 	// A worker gets them as it gets the extensions of others.
-	worker, err := os.ReadFile("worker/main.go")
-	if err != nil || !bytes.Contains(worker, []byte("Extensions: azure.BuiltIn()")) {
-		t.Errorf("worker/main.go does not give the built-in extensions as Extensions: %v\n%s", err, worker)
+	wiring, err := os.ReadFile("service/rules.go")
+	if err != nil || !bytes.Contains(wiring, []byte("append(builtin.BuiltIn(), o.Extensions...)")) {
+		t.Errorf("service/rules.go does not put the built-in extensions into the list of the others: %v\n%s", err, wiring)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"syscall"
 
 	"github.com/armature-io/armature/extensions"
-	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/service"
 )
 
@@ -16,5 +15,5 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	own := extensions.Entry{Type: StorageAccountType, Link: StorageAccount{}}
-	os.Exit(service.Main(ctx, os.Args[1:], service.Options{Extensions: append(azure.BuiltIn(), own)}))
+	os.Exit(service.Main(ctx, os.Args[1:], service.Options{Extensions: []extensions.Entry{own}}))
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/extensions"
-	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/service"
 )
 
@@ -31,5 +30,5 @@ func main() {
 		gate := Gate{URL: url, Client: &http.Client{Timeout: 2 * time.Second}}
 		own = append(own, extensions.Entry{Type: extensions.AllTypes, Link: gate})
 	}
-	os.Exit(service.Main(ctx, os.Args[1:], service.Options{Extensions: append(azure.BuiltIn(), own...)}))
+	os.Exit(service.Main(ctx, os.Args[1:], service.Options{Extensions: own}))
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // BuiltIn returns the extensions that Armature ships with, in the order of their
-// chains: Go links, and the table of facts. A worker with extensions of its own passes
-// append(azure.BuiltIn(), yours...) to service.Options.
+// chains: Go links, and the table of facts. A worker has them in front of its own, unless
+// service.Options.WithoutBuiltIn is set.
 func BuiltIn() []extensions.Entry {
 	return slices.Concat([]extensions.Entry{
 		{Type: ContainerServiceAgentPoolType, Link: ContainerServiceAgentPool{}},

@@ -2,6 +2,8 @@ package extensionhost
 
 import (
 	"fmt"
+	"reflect"
+	"strings"
 
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
@@ -60,4 +62,9 @@ func checkFacts(link any) (err error) {
 		}
 	}
 	return nil
+}
+
+// isTwin reports whether two entries register the same link for the same type.
+func isTwin(a, b extensions.Entry) bool {
+	return a.Link != nil && strings.EqualFold(a.Type, b.Type) && reflect.DeepEqual(a.Link, b.Link)
 }

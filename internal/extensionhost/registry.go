@@ -1,6 +1,7 @@
 package extensionhost
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -37,6 +38,10 @@ func New(entries ...extensions.Entry) (*Registry, error) {
 		made, err := validate(entry, i)
 		if err != nil {
 			return nil, err
+		}
+		if slices.ContainsFunc(entries[:i], func(other extensions.Entry) bool { return isTwin(entry, other) }) {
+			return nil, fmt.Errorf("register extension %s for %s: it is registered twice, and would decide and write twice; a worker adds the built-in extensions by itself",
+				typeAndLine(entry.Link), entry.Type)
 		}
 		r.keys, r.made = append(r.keys, strings.ToLower(entry.Type)), append(r.made, made)
 		if _, ok := entry.Link.(FactSource); ok {

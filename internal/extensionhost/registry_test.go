@@ -151,3 +151,17 @@ func TestList(t *testing.T) {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }
+
+// TestTwins holds that one link is registered once for a type.
+func TestTwins(t *testing.T) {
+	t.Parallel()
+	one := extensions.Entry{Type: "Contoso.Things/parents", Link: resolves{}}
+	other := extensions.Entry{Type: "Contoso.Things/parents/children", Link: resolves{}}
+	if _, err := extensionhost.New(one, other); err != nil {
+		t.Errorf("two types: %v, want that one link may serve both", err)
+	}
+	_, err := extensionhost.New(one, other, extensions.Entry{Type: "contoso.things/PARENTS", Link: resolves{}})
+	if err == nil || !strings.Contains(err.Error(), "extensionhost_test.resolves (") || !strings.Contains(err.Error(), "it is registered twice") {
+		t.Errorf("got %v, want that the second one is refused", err)
+	}
+}

@@ -18,7 +18,6 @@ import (
 	"github.com/armature-io/armature/dev/internal/testworker/peer"
 	"github.com/armature-io/armature/dev/internal/testworker/policy"
 	"github.com/armature-io/armature/extensions"
-	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/service"
 	"go.temporal.io/sdk/converter"
 )
@@ -26,7 +25,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	links := azure.BuiltIn()
+	var links []extensions.Entry
 	options := service.Options{Version: "test"}
 	switch step := os.Getenv(gate.StepVariable); step {
 	case "":
