@@ -105,7 +105,7 @@ func (early) PostReconcileCheck(
 	return extensions.PostReconcileCheckResultSuccess(), nil
 }
 
-func (e early) Success(context.Context, *resource.Object, *slog.Logger, extensions.SuccessfulCreationHandlerFunc) error {
+func (e early) HandleSuccess(context.Context, *resource.Object, *resource.Object, extensions.Resolver, extensions.ARMClient, *slog.Logger, extensions.SuccessHandlerFunc) error {
 	return e.fail
 }
 

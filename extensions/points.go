@@ -163,12 +163,15 @@ type ARMResourceModifierFunc func(
 ) (map[string]any, error)
 
 // ErrorClassifier decides how soon a pass follows an error of ARM. By convention
-// it calls next first, then changes what it knows better for its type.
+// it calls next first, then changes what it knows better for its type. It may read the
+// explanation of an error, such as a quota or a lock. obj has no bodies.
 type ErrorClassifier interface {
 	ClassifyError(
 		ctx context.Context,
 		err *arm.Error,
-		apiVersion string,
+		obj *resource.Object,
+		resolver Resolver,
+		client ARMClient,
 		log *slog.Logger,
 		next ErrorClassifierFunc,
 	) (ErrorDetails, error)
@@ -178,7 +181,9 @@ type ErrorClassifier interface {
 type ErrorClassifierFunc func(
 	ctx context.Context,
 	err *arm.Error,
-	apiVersion string,
+	obj *resource.Object,
+	resolver Resolver,
+	client ARMClient,
 	log *slog.Logger,
 ) (ErrorDetails, error)
 
@@ -230,21 +235,27 @@ type ImporterFunc func(
 	log *slog.Logger,
 ) (ImportResult, error)
 
-// SuccessfulCreationHandler runs each time a pass ends Ready, not only the first
-// time, so it must be safe to repeat.
-type SuccessfulCreationHandler interface {
-	Success(
+// SuccessHandler runs each time a pass ends Ready, so it must be safe to repeat. It reads
+// what it needs, and may write other resources.
+type SuccessHandler interface {
+	HandleSuccess(
 		ctx context.Context,
 		obj *resource.Object,
+		owner *resource.Object,
+		resolver Resolver,
+		client ARMClient,
 		log *slog.Logger,
-		next SuccessfulCreationHandlerFunc,
+		next SuccessHandlerFunc,
 	) error
 }
 
-// SuccessfulCreationHandlerFunc is the rest of the chain of handlers.
-type SuccessfulCreationHandlerFunc func(
+// SuccessHandlerFunc is the rest of the chain of handlers.
+type SuccessHandlerFunc func(
 	ctx context.Context,
 	obj *resource.Object,
+	owner *resource.Object,
+	resolver Resolver,
+	client ARMClient,
 	log *slog.Logger,
 ) error
 

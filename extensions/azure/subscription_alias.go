@@ -13,7 +13,7 @@ import (
 
 var (
 	_ extensions.Deleter                   = SubscriptionAlias{}
-	_ extensions.SuccessfulCreationHandler = SubscriptionAlias{}
+	_ extensions.SuccessHandler = SubscriptionAlias{}
 )
 
 // SubscriptionAliasType is the ARM type of the alias that creates a subscription.
@@ -70,13 +70,14 @@ func subscriptionOf(ctx context.Context, obj *resource.Object, client extensions
 	return resource.ParseID("/subscriptions/" + guid)
 }
 
-// Success logs the ID of the new subscription, which manifests of its resources
+// HandleSuccess logs the ID of the new subscription, which manifests of its resources
 // need.
-func (SubscriptionAlias) Success(
-	ctx context.Context, obj *resource.Object, log *slog.Logger, next extensions.SuccessfulCreationHandlerFunc,
+func (SubscriptionAlias) HandleSuccess(
+	ctx context.Context, obj, owner *resource.Object, resolver extensions.Resolver, client extensions.ARMClient, log *slog.Logger,
+	next extensions.SuccessHandlerFunc,
 ) error {
 	if guid := textAt(obj.At("properties.subscriptionId")); guid != "" {
 		log.InfoContext(ctx, "subscription of the alias", "id", obj.ID.String(), "subscription", "/subscriptions/"+guid)
 	}
-	return next(ctx, obj, log)
+	return next(ctx, obj, owner, resolver, client, log)
 }

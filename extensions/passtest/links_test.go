@@ -88,9 +88,10 @@ func (stamper) ModifyARMResource(ctx context.Context, payload map[string]any, ob
 // final knows that one code is final.
 type final struct{}
 
-func (final) ClassifyError(ctx context.Context, err *arm.Error, apiVersion string, log *slog.Logger, next extensions.ErrorClassifierFunc,
+func (final) ClassifyError(ctx context.Context, err *arm.Error, obj *resource.Object, resolver extensions.Resolver, client extensions.ARMClient,
+	log *slog.Logger, next extensions.ErrorClassifierFunc,
 ) (extensions.ErrorDetails, error) {
-	details, failed := next(ctx, err, apiVersion, log)
+	details, failed := next(ctx, err, obj, resolver, client, log)
 	if failed == nil && details.Code == "SizeIsFinal" {
 		details.Class = resource.RetryNone
 	}

@@ -67,18 +67,20 @@ func (l Modifier) ModifyARMResource(ctx context.Context, payload map[string]any,
 // Renamer is a classifier that changes the error instead of its details.
 type Renamer struct{}
 
-func (Renamer) ClassifyError(ctx context.Context, err *arm.Error, apiVersion string, log *slog.Logger, next extensions.ErrorClassifierFunc,
+func (Renamer) ClassifyError(ctx context.Context, err *arm.Error, obj *resource.Object, resolver extensions.Resolver, client extensions.ARMClient,
+	log *slog.Logger, next extensions.ErrorClassifierFunc,
 ) (extensions.ErrorDetails, error) {
 	err.Code = "SizeIsFinal"
-	return next(ctx, err, apiVersion, log)
+	return next(ctx, err, obj, resolver, client, log)
 }
 
 // OddClass is a classifier with an unknown retry class.
 type OddClass struct{}
 
-func (OddClass) ClassifyError(ctx context.Context, err *arm.Error, apiVersion string, log *slog.Logger, next extensions.ErrorClassifierFunc,
+func (OddClass) ClassifyError(ctx context.Context, err *arm.Error, obj *resource.Object, resolver extensions.Resolver, client extensions.ARMClient,
+	log *slog.Logger, next extensions.ErrorClassifierFunc,
 ) (extensions.ErrorDetails, error) {
-	details, failed := next(ctx, err, apiVersion, log)
+	details, failed := next(ctx, err, obj, resolver, client, log)
 	details.Class = "Sometimes"
 	return details, failed
 }

@@ -72,13 +72,14 @@ func anyList(texts []string) []any {
 
 // ClassifyError changes the class, reason and message of an error that matches.
 func (r errorRule) ClassifyError(
-	ctx context.Context, err *arm.Error, apiVersion string, log *slog.Logger, next extensions.ErrorClassifierFunc,
+	ctx context.Context, err *arm.Error, obj *resource.Object, resolver extensions.Resolver, client extensions.ARMClient,
+	log *slog.Logger, next extensions.ErrorClassifierFunc,
 ) (extensions.ErrorDetails, error) {
-	details, failed := next(ctx, err, apiVersion, log)
+	details, failed := next(ctx, err, obj, resolver, client, log)
 	if failed != nil {
 		return details, failed
 	}
-	return r.classify(ctx, err, apiVersion, details)
+	return r.classify(ctx, err, obj.APIVersion, details)
 }
 
 // classify returns the details of an error as the rule changes them.

@@ -67,13 +67,14 @@ func (l every) ModifyARMResource(ctx context.Context, payload map[string]any, ob
 	return next(ctx, payload, obj, owner, resolver, client, log)
 }
 
-func (l every) ClassifyError(ctx context.Context, err *arm.Error, apiVersion string, log *slog.Logger, next extensions.ErrorClassifierFunc,
+func (l every) ClassifyError(ctx context.Context, err *arm.Error, obj *resource.Object, resolver extensions.Resolver, client extensions.ARMClient,
+	log *slog.Logger, next extensions.ErrorClassifierFunc,
 ) (extensions.ErrorDetails, error) {
 	defer l.begins()()
 	if l.stop {
 		return extensions.ErrorDetails{Code: "stop", Class: resource.RetryNone}, nil
 	}
-	return next(ctx, err, apiVersion, log)
+	return next(ctx, err, obj, resolver, client, log)
 }
 
 func (l every) Delete(ctx context.Context, obj *resource.Object, resolver extensions.Resolver, client extensions.ARMClient, log *slog.Logger, next extensions.DeleterFunc) error {
@@ -92,12 +93,12 @@ func (l every) Import(ctx context.Context, obj, owner *resource.Object, log *slo
 	return next(ctx, obj, owner, log)
 }
 
-func (l every) Success(ctx context.Context, obj *resource.Object, log *slog.Logger, next extensions.SuccessfulCreationHandlerFunc) error {
+func (l every) HandleSuccess(ctx context.Context, obj, owner *resource.Object, resolver extensions.Resolver, client extensions.ARMClient, log *slog.Logger, next extensions.SuccessHandlerFunc) error {
 	defer l.begins()()
 	if l.stop {
 		return extensions.NotYet("stop")
 	}
-	return next(ctx, obj, log)
+	return next(ctx, obj, owner, resolver, client, log)
 }
 
 // At every point the first entry is the outer link, next is the rest, and a link

@@ -23,7 +23,7 @@ const (
 	classifyPoint   = "ClassifyError"
 	deletePoint     = "Delete"
 	importPoint     = "Import"
-	successPoint    = "Success"
+	successPoint    = "HandleSuccess"
 )
 
 // CheckOwner runs step 1 and returns a block if the resource must not be touched at

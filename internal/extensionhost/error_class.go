@@ -10,6 +10,7 @@ import (
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/resource"
 )
 
 // errorClass is a compiled ErrorClass.
@@ -51,11 +52,13 @@ type errorClasses []errorClass
 func (c errorClasses) ClassifyError(
 	ctx context.Context,
 	err *arm.Error,
-	apiVersion string,
+	obj *resource.Object,
+	resolver extensions.Resolver,
+	client extensions.ARMClient,
 	log *slog.Logger,
 	next extensions.ErrorClassifierFunc,
 ) (extensions.ErrorDetails, error) {
-	details, failed := next(ctx, err, apiVersion, log)
+	details, failed := next(ctx, err, obj, resolver, client, log)
 	at := slices.IndexFunc(c, func(class errorClass) bool { return class.matches(err) })
 	if failed != nil || at < 0 {
 		return details, failed

@@ -166,10 +166,11 @@ func TestInvalidOptions(t *testing.T) {
 // changingClassifier changes the error instead of the details.
 type changingClassifier struct{}
 
-func (changingClassifier) ClassifyError(ctx context.Context, err *arm.Error, apiVersion string, log *slog.Logger, next extensions.ErrorClassifierFunc,
+func (changingClassifier) ClassifyError(ctx context.Context, err *arm.Error, obj *resource.Object, resolver extensions.Resolver, client extensions.ARMClient,
+	log *slog.Logger, next extensions.ErrorClassifierFunc,
 ) (extensions.ErrorDetails, error) {
 	err.Code = "MyCode"
-	return next(ctx, err, apiVersion, log)
+	return next(ctx, err, obj, resolver, client, log)
 }
 
 func TestClassifierChangesTheError(t *testing.T) {

@@ -142,7 +142,7 @@ func TestList(t *testing.T) {
 	const own = "github.com/armature-io/armature/internal/extensionhost_test"
 	want := []extensionhost.LinkInfo{
 		{Type: "Microsoft.Kusto/clusters", Name: "extensionhost_test.every", Package: own, Points: []string{
-			"PreReconcileOwnerCheck", "PreReconcileCheck", "PostReconcileCheck", "ModifyARMResource", "ClassifyError", "Delete", "Import", "Success", "Leaf",
+			"PreReconcileOwnerCheck", "PreReconcileCheck", "PostReconcileCheck", "ModifyARMResource", "ClassifyError", "HandleSuccess", "Delete", "Import", "Leaf",
 		}},
 		{Type: "Contoso.Things/things", Name: "rule busy (busy.yaml:4)", Package: own, Points: []string{"PreReconcileCheck"}},
 		{Type: "Contoso.Things/things", Name: "rule leaf (a.yaml:3)", Points: []string{"Leaf"}},

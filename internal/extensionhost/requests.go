@@ -80,7 +80,7 @@ func (c *call) bindModifier(link extensions.ARMResourceModifier, next extensions
 func (r *Registry) Classify(ctx context.Context, req Request, failure *arm.Error) resource.Verdict {
 	ctx, req = req.begin(ctx)
 	log := req.log()
-	links := errorClassifiers(r.links(req.resourceType()))
+	links := implementing[extensions.ErrorClassifier](r.links(req.resourceType()))
 	limited, cancel := context.WithTimeout(ctx, maxClassifyTime)
 	defer cancel()
 	type classified struct {
@@ -90,7 +90,7 @@ func (r *Registry) Classify(ctx context.Context, req Request, failure *arm.Error
 	details, err := runChain(limited, r, classifyPoint, links, func(ctx context.Context, c *call) (classified, error) {
 		own := *failure
 		own.Details = slices.Clone(failure.Details)
-		details, err := chain(links, extensions.ARMErrorClassifierFunc(defaultClassify), c.bindClassifier)(ctx, &own, cloneForLinks(links, req.Object), r.resolver(req), req.Client, log)
+		details, err := chain(links, extensions.ErrorClassifierFunc(defaultClassify), c.bindClassifier)(ctx, &own, cloneForLinks(links, req.Object), r.resolver(req), req.Client, log)
 		return classified{details, c.classifiedBy}, err
 	})
 	origin := errorOrigin(err)
@@ -138,13 +138,13 @@ func refusalAdvice() map[arm.Refusal]advice {
 	}
 }
 
-func (c *call) bindClassifier(link any, next extensions.ARMErrorClassifierFunc) extensions.ARMErrorClassifierFunc {
+func (c *call) bindClassifier(link extensions.ErrorClassifier, next extensions.ErrorClassifierFunc) extensions.ErrorClassifierFunc {
 	return func(ctx context.Context, failure *arm.Error, obj *resource.Object, resolver extensions.Resolver, client extensions.ARMClient, log *slog.Logger) (details extensions.ErrorDetails, err error) {
 		l := c.enter(link, obj)
 		defer l.finish(&err)
 		before, inner := *failure, extensions.ErrorDetails{}
 		before.Details = slices.Clone(failure.Details)
-		details, err = classifyWith(ctx, link, failure, obj, resolver, client, log, func(
+		details, err = link.ClassifyError(ctx, failure, obj, resolver, client, log, func(
 			ctx context.Context, passed *arm.Error, passedObj *resource.Object, resolver extensions.Resolver, client extensions.ARMClient, log *slog.Logger,
 		) (extensions.ErrorDetails, error) {
 			if passed == nil {
@@ -257,7 +257,7 @@ func (c *call) bindImporter(link extensions.Importer, next extensions.ImporterFu
 // Success runs the handlers of a pass that ended Ready. The verdict is nil
 // unless one of them failed.
 func (r *Registry) Success(ctx context.Context, req Request) *resource.Verdict {
-	links := successHandlers(r.links(req.resourceType()))
+	links := implementing[extensions.SuccessHandler](r.links(req.resourceType()))
 	if len(links) == 0 {
 		return nil
 	}

@@ -43,12 +43,13 @@ func (l worker) ModifyARMResource(ctx context.Context, payload map[string]any, o
 	return next(ctx, payload, obj, owner, resolver, client, log)
 }
 
-func (l worker) ClassifyError(ctx context.Context, err *arm.Error, apiVersion string, log *slog.Logger, next extensions.ErrorClassifierFunc,
+func (l worker) ClassifyError(ctx context.Context, err *arm.Error, obj *resource.Object, resolver extensions.Resolver, client extensions.ARMClient,
+	log *slog.Logger, next extensions.ErrorClassifierFunc,
 ) (extensions.ErrorDetails, error) {
 	if err := l.fail(); err != nil || l.mode == "nothing" {
 		return extensions.ErrorDetails{}, err
 	}
-	details, failed := next(ctx, err, apiVersion, log)
+	details, failed := next(ctx, err, obj, resolver, client, log)
 	if l.mode == "pass" {
 		return details, failed
 	}
@@ -70,11 +71,11 @@ func (l worker) Import(ctx context.Context, obj, owner *resource.Object, log *sl
 	return next(ctx, obj, owner, log)
 }
 
-func (l worker) Success(ctx context.Context, obj *resource.Object, log *slog.Logger, next extensions.SuccessfulCreationHandlerFunc) error {
+func (l worker) HandleSuccess(ctx context.Context, obj, owner *resource.Object, resolver extensions.Resolver, client extensions.ARMClient, log *slog.Logger, next extensions.SuccessHandlerFunc) error {
 	if err := l.fail(); err != nil {
 		return err
 	}
-	return next(ctx, obj, log)
+	return next(ctx, obj, owner, resolver, client, log)
 }
 
 func with(t *testing.T, modes ...string) *extensionhost.Registry {

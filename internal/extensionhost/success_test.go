@@ -35,9 +35,9 @@ func (a asking) HandleSuccess(
 	return next(ctx, obj, owner, resolver, client, log)
 }
 
-func (a asking) ClassifyARMError(
+func (a asking) ClassifyError(
 	ctx context.Context, failure *arm.Error, obj *resource.Object, resolver extensions.Resolver, client extensions.ARMClient, log *slog.Logger,
-	next extensions.ARMErrorClassifierFunc,
+	next extensions.ErrorClassifierFunc,
 ) (extensions.ErrorDetails, error) {
 	details, err := next(ctx, failure, obj, resolver, client, log)
 	if err != nil || obj.ID.IsZero() {
@@ -50,28 +50,29 @@ func (a asking) ClassifyARMError(
 	return details, nil
 }
 
-// oldKind is a handler and a classifier of the kind without a client.
-type oldKind struct{ log *[]string }
+// plain is a handler and a classifier that read nothing.
+type plain struct{ log *[]string }
 
-func (o oldKind) Success(ctx context.Context, obj *resource.Object, log *slog.Logger, next extensions.SuccessfulCreationHandlerFunc) error {
-	*o.log = append(*o.log, "old")
-	return next(ctx, obj, log)
+func (o plain) HandleSuccess(ctx context.Context, obj, owner *resource.Object, resolver extensions.Resolver, client extensions.ARMClient, log *slog.Logger, next extensions.SuccessHandlerFunc) error {
+	*o.log = append(*o.log, "plain")
+	return next(ctx, obj, owner, resolver, client, log)
 }
 
-func (oldKind) ClassifyError(ctx context.Context, failure *arm.Error, apiVersion string, log *slog.Logger, next extensions.ErrorClassifierFunc) (extensions.ErrorDetails, error) {
-	details, err := next(ctx, failure, apiVersion, log)
-	details.Message += " at " + apiVersion
+func (plain) ClassifyError(ctx context.Context, failure *arm.Error, obj *resource.Object, resolver extensions.Resolver, client extensions.ARMClient,
+	log *slog.Logger, next extensions.ErrorClassifierFunc) (extensions.ErrorDetails, error) {
+	details, err := next(ctx, failure, obj, resolver, client, log)
+	details.Message += " at " + obj.APIVersion
 	return details, err
 }
 
-// TestHandlersOfBothKinds runs handlers and classifiers with and without a client in one chain.
-func TestHandlersOfBothKinds(t *testing.T) {
+// TestHandlersInAChain runs handlers and classifiers in one chain.
+func TestHandlersInAChain(t *testing.T) {
 	t.Parallel()
 	var log []string
 	const childType = "Contoso.Things/parents/children"
 	r := registry(t,
 		extensions.Entry{Type: childType, Link: asking{"outer", &log}},
-		extensions.Entry{Type: childType, Link: oldKind{&log}},
+		extensions.Entry{Type: childType, Link: plain{&log}},
 		extensions.Entry{Type: childType, Link: asking{"inner", &log}},
 	)
 	client := &extensiontest.Client{Resources: map[string]string{parentID: `{"quota":"used up"}`}}
@@ -82,7 +83,7 @@ func TestHandlersOfBothKinds(t *testing.T) {
 	if failed := r.Success(t.Context(), request); failed != nil {
 		t.Fatalf("%+v", failed)
 	}
-	if want := []string{"outer p1/c1 found true", "old", "inner p1/c1 found true"}; !slices.Equal(log, want) {
+	if want := []string{"outer p1/c1 found true", "plain", "inner p1/c1 found true"}; !slices.Equal(log, want) {
 		t.Errorf("called %q, want %q", log, want)
 	}
 	if calls := client.Calls(); len(calls) != 2 || calls[0] != "PUT "+parentID {
