@@ -72,7 +72,23 @@ func (o *Object) StringAt(path string) (string, bool) {
 	return text, ok
 }
 
-// DesiredAt returns the desired value at a path.
+// NumberAt is At for numbers; see Body.NumberAt.
+func (o *Object) NumberAt(path string) (float64, bool) {
+	if o == nil {
+		return 0, false
+	}
+	return Body(o.Observed).NumberAt(path)
+}
+
+// ListAt is At for lists.
+func (o *Object) ListAt(path string) ([]any, bool) {
+	if o == nil {
+		return nil, false
+	}
+	return Body(o.Observed).ListAt(path)
+}
+
+// DesiredAt returns the desired value at a path. Body(o.Desired) has texts, numbers and lists.
 func (o *Object) DesiredAt(path string) (any, bool) {
 	if o == nil || o.Desired == nil {
 		return nil, false

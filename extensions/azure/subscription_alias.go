@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	_ extensions.Deleter                   = SubscriptionAlias{}
+	_ extensions.Deleter        = SubscriptionAlias{}
 	_ extensions.SuccessHandler = SubscriptionAlias{}
 )
 
