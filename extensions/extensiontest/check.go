@@ -46,6 +46,9 @@ func (r *trial) fail(t *testing.T, key, text string) {
 
 // where returns the link's method with its file and line.
 func (r *trial) where() string {
+	if named, ok := r.suite.Entry.Link.(extensions.Named); ok {
+		return named.ExtensionName()
+	}
 	text := fmt.Sprintf("%T.%s", r.suite.Entry.Link, r.point.method)
 	if at := methodPosition(r.suite.Entry.Link, r.point.method); at != "" {
 		text += ", " + at

@@ -8,6 +8,8 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+
+	"github.com/armature-io/armature/internal/extensionshare"
 )
 
 // chainFrame is the beginning of the functions by which the registry calls a link.
@@ -101,6 +103,9 @@ func packageOf(link any) string {
 		return ""
 	}
 	path := typ.PkgPath()
+	if own := extensionshare.FunctionPackage(link); own != "" {
+		return own // as stacks name it
+	}
 	slash := strings.LastIndex(path, "/") + 1
 	return path[:slash] + strings.ReplaceAll(path[slash:], ".", "%2e")
 }

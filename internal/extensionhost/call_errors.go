@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"runtime"
 	"strings"
+
+	"github.com/armature-io/armature/internal/extensionshare"
 )
 
 // linkError is an error of one link: the innermost that returned it.
@@ -86,6 +88,9 @@ func panicPosition(link any) string {
 // packageOf returns the import path of a link's type as it prefixes the names of its
 // functions, "" for a type without one.
 func packageOf(link any) string {
+	if own := extensionshare.FunctionPackage(link); own != "" {
+		return own
+	}
 	of := reflect.TypeOf(link)
 	if of == nil {
 		return ""

@@ -30,7 +30,7 @@ const (
 // all. It sees the owner and the references, never the observed resource. With
 // Force it checks the references only.
 func (r *Registry) CheckOwner(ctx context.Context, req Request) resource.Verdict {
-	ctx, req = req.begin(ctx)
+	ctx, req = r.begin(ctx, req)
 	verdict := resource.Proceed("Owner not checked: the pass was forced")
 	if !req.Force {
 		verdict = r.checkOwner(ctx, req)
@@ -87,7 +87,7 @@ func (c *call) bindOwnerCheck(link extensions.PreReconciliationOwnerChecker, nex
 // PreCheck runs step 3 and decides whether the resource gets a PUT. Proceed carries
 // Create or the differences; Skip means that the resource is in sync.
 func (r *Registry) PreCheck(ctx context.Context, req Request) resource.Verdict {
-	ctx, req = req.begin(ctx)
+	ctx, req = r.begin(ctx, req)
 	links := implementing[extensions.PreReconciliationChecker](r.links(req.resourceType()))
 	last := defaultPreChecker{registry: r, request: req}
 	result, err := runChain(ctx, r, preCheckPoint, links, func(ctx context.Context, c *call) (extensions.PreReconcileCheckResult, error) {
@@ -128,7 +128,7 @@ func (c *call) bindPreCheck(link extensions.PreReconciliationChecker, next exten
 // PostCheck runs step 5 and decides whether the resource is Ready. It returns
 // ActionSuccess, ActionFailure or ActionError.
 func (r *Registry) PostCheck(ctx context.Context, req Request) resource.Verdict {
-	ctx, req = req.begin(ctx)
+	ctx, req = r.begin(ctx, req)
 	links := implementing[extensions.PostReconciliationChecker](r.links(req.resourceType()))
 	result, err := runChain(ctx, r, postCheckPoint, links, func(ctx context.Context, c *call) (extensions.PostReconcileCheckResult, error) {
 		check := chain(links, extensions.PostReconcileCheckFunc(r.defaultPostCheck), c.bindPostCheck)
@@ -172,6 +172,9 @@ func failedCheck(ctx context.Context, req Request, point string, err error) reso
 	if verdict, ok := VerdictOf(err); ok {
 		if failed, ok := errors.AsType[*linkError](err); ok {
 			verdict = awaitOwner(failed.link, verdict, req.owner())
+		}
+		if point == postCheckPoint && verdict.Action == resource.ActionBlock {
+			verdict.Action = resource.ActionFailure // the PUT is done
 		}
 		return verdict
 	}

@@ -24,8 +24,12 @@ type notingClient struct {
 }
 
 // begin returns the context and the request with which the links of a step are called.
-func (r Request) begin(ctx context.Context) (context.Context, Request) {
-	return extensionshare.WithNow(extensionshare.WithForce(ctx, r.Force), r.Now), r.noting()
+func (r *Registry) begin(ctx context.Context, req Request) (context.Context, Request) {
+	ctx = extensionshare.WithNow(extensionshare.WithForce(ctx, req.Force), req.Now)
+	if resolver := r.resolver(req); resolver != nil {
+		ctx = extensionshare.WithResolver(ctx, resolver)
+	}
+	return ctx, req.noting()
 }
 
 // noting returns a request whose client notes secrets. A request without a masker stays as it is.

@@ -24,7 +24,7 @@ func (r *Registry) Modify(ctx context.Context, req Request, payload map[string]a
 	if len(links) == 0 {
 		return payload, nil
 	}
-	ctx, req = req.begin(ctx)
+	ctx, req = r.begin(ctx, req)
 	ctx, cancel := context.WithTimeout(extensionshare.WithPurpose(ctx, string(req.Purpose)), maxModifyTime)
 	defer cancel()
 	modified, err := runChain(ctx, r, modifyPoint, links, func(ctx context.Context, c *call) (map[string]any, error) {
@@ -78,7 +78,7 @@ func (c *call) bindModifier(link extensions.ARMResourceModifier, next extensions
 // code, its message is ARM's with the request ID, its class is that in the error table,
 // changed by the classifiers of the type. The caller decides what "absent" means.
 func (r *Registry) Classify(ctx context.Context, req Request, failure *arm.Error) resource.Verdict {
-	ctx, req = req.begin(ctx)
+	ctx, req = r.begin(ctx, req)
 	log := req.log()
 	links := implementing[extensions.ErrorClassifier](r.links(req.resourceType()))
 	limited, cancel := context.WithTimeout(ctx, maxClassifyTime)
@@ -264,7 +264,7 @@ func (r *Registry) Success(ctx context.Context, req Request) *resource.Verdict {
 	done := func(context.Context, *resource.Object, *resource.Object, extensions.Resolver, extensions.ARMClient, *slog.Logger) error {
 		return nil
 	}
-	ctx, req = req.begin(ctx)
+	ctx, req = r.begin(ctx, req)
 	limited, cancel := context.WithTimeout(ctx, maxSuccessTime)
 	defer cancel()
 	_, err := runChain(limited, r, successPoint, links, func(ctx context.Context, c *call) (struct{}, error) {

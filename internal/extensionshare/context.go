@@ -2,13 +2,17 @@ package extensionshare
 
 import (
 	"context"
+	"reflect"
+	"runtime"
+	"strings"
 	"time"
 )
 
 type (
-	forceKey   struct{}
-	purposeKey struct{}
-	nowKey     struct{}
+	forceKey    struct{}
+	purposeKey  struct{}
+	nowKey      struct{}
+	resolverKey struct{}
 )
 
 // WithForce returns the context of a link in a pass that a user forced, or not.
@@ -47,4 +51,28 @@ func Now(ctx context.Context) time.Time {
 		return now
 	}
 	return time.Now()
+}
+
+// WithResolver returns the context of a link with its resolver, an extensions.Resolver.
+func WithResolver(ctx context.Context, resolver any) context.Context {
+	return context.WithValue(ctx, resolverKey{}, resolver)
+}
+
+// Resolver returns the resolver of the link, nil without one.
+func Resolver(ctx context.Context) any { return ctx.Value(resolverKey{}) }
+
+// FunctionPackage returns the import path of the package of a link that is a function, "" for
+// other links.
+func FunctionPackage(link any) string {
+	value := reflect.ValueOf(link)
+	if value.Kind() != reflect.Func || value.IsNil() {
+		return ""
+	}
+	at := runtime.FuncForPC(value.Pointer())
+	if at == nil {
+		return ""
+	}
+	slash := strings.LastIndex(at.Name(), "/") + 1
+	last, _, _ := strings.Cut(at.Name()[slash:], ".")
+	return at.Name()[:slash] + last
 }
