@@ -59,14 +59,16 @@ func Wait(text string, options ...Option) Result {
 // Fail returns the error of a check that failed, or of Require.
 func Fail(err error) Result { return Result{err: err} }
 
-// OwnerCheck, PreCheck and PostCheck are links of one function, which decides before the rest
-// of its chain. The interfaces of the points have what they lack: a decision after the rest of
-// the chain, and instead of it.
-type (
-	OwnerCheck func(Check) Result
-	PreCheck   func(Check) Result
-	PostCheck  func(Check) Result
-)
+// OwnerCheck is a PreReconciliationOwnerChecker of one function, which decides before the rest of
+// its chain. The interfaces of the points have what it lacks: a decision after the rest of the
+// chain, and instead of it.
+type OwnerCheck func(Check) Result
+
+// PreCheck is a PreReconciliationChecker of one function, like OwnerCheck.
+type PreCheck func(Check) Result
+
+// PostCheck is a PostReconciliationChecker of one function, like OwnerCheck.
+type PostCheck func(Check) Result
 
 var (
 	_ PreReconciliationOwnerChecker = OwnerCheck(nil)

@@ -1,21 +1,19 @@
-package resource_test
+package resource
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/armature-io/armature/resource"
 )
 
 // TestBody holds that values are read by their kind in ARM, whatever their Go type is.
 func TestBody(t *testing.T) {
-	decoded, err := resource.DecodeBody([]byte(`{"properties":{"nodes":3,"big":9007199254740993,"name":"a","list":[{"id":"x"},7,{"id":"y"}],"none":null}}`))
+	decoded, err := DecodeBody([]byte(`{"properties":{"nodes":3,"big":9007199254740993,"name":"a","list":[{"id":"x"},7,{"id":"y"}],"none":null}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	desired := &resource.Object{Desired: decoded}
-	observed := &resource.Object{Observed: decoded}
+	desired := &Object{Desired: decoded}
+	observed := &Object{Observed: decoded}
 	type read struct {
 		Number float64
 		IsNum  bool
@@ -37,7 +35,7 @@ func TestBody(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			for body, b := range map[string]resource.Body{"desired": desired.Desired, "observed": observed.Observed} {
+			for body, b := range map[string]Body{"desired": desired.Desired, "observed": observed.Observed} {
 				var got read
 				got.Number, got.IsNum = b.NumberAt(c.path)
 				got.Text, got.IsText = b.StringAt(c.path)
@@ -56,15 +54,15 @@ func TestBody(t *testing.T) {
 		t.Errorf("ListAt of the object is %v, %v", list, ok)
 	}
 	var ids []string
-	for _, item := range resource.Body(desired.Desired).ObjectsAt("properties.list") {
+	for _, item := range Body(desired.Desired).ObjectsAt("properties.list") {
 		id, _ := item.StringAt("id")
 		ids = append(ids, id)
 	}
 	if diff := cmp.Diff([]string{"x", "y"}, ids); diff != "" {
 		t.Errorf("the objects of the list (-want +got)\n%s", diff)
 	}
-	var none *resource.Object
-	if _, ok := none.NumberAt("a"); ok || resource.Body(nil).ObjectsAt("a") != nil {
+	var none *Object
+	if _, ok := none.NumberAt("a"); ok || Body(nil).ObjectsAt("a") != nil {
 		t.Error("a missing resource has values")
 	}
 }

@@ -108,6 +108,9 @@ func (r *trial) call(t *testing.T, in input) outcome {
 		got.broken = true
 		r.fail(t, message, message)
 	}
+	if strings.Contains(logged.all(), extensionhost.SecretInVerdict) {
+		r.fail(t, extensionhost.SecretInVerdict, "its message shows a secret that it read with Get, Find or Post, and that a worker masks: name the property instead")
+	}
 	got.broken = r.checkPanic(t, got.verdict, logged) || got.broken
 	for _, problem := range append(seen.found(), append(client.misuses(), resolver.misuses()...)...) {
 		r.fail(t, problem, problem)
@@ -176,6 +179,12 @@ func (r *record) Write(line []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.lines.Write(line)
+}
+
+func (r *record) all() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.lines.String()
 }
 
 // text returns the lines of the link itself: those of a worker about it repeat the verdict.

@@ -127,6 +127,9 @@ func Run(t *testing.T, suite Suite) {
 			t.Error(text)
 		}
 	}
+	if id := ID(t, suite.ID); suite.Entry.Type != extensions.AllTypes && !strings.EqualFold(id.Type(), suite.Entry.Type) {
+		t.Fatalf("the ID has the type %s, and the entry is for %s: the link would never be called", id.Type(), suite.Entry.Type)
+	}
 	tried, counted := false, newTally()
 	for _, part := range []struct {
 		point  point

@@ -11,6 +11,7 @@ import (
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
 )
 
 // trial tests one property at one point.
@@ -34,6 +35,7 @@ func (r *trial) run(t *testing.T) {
 	if r.states.AbsentBlocks && len(r.states.Pass) == 0 {
 		t.Fatal("AbsentBlocks needs a value in Pass: with which one does the wait end?")
 	}
+	r.checkWords(t)
 	for _, word := range r.states.Block {
 		for _, value := range r.spellings(word) {
 			r.sub(t, "block "+value, func(t *testing.T) { t.Helper(); r.expectBlock(t, r.with(t, value), value) })
@@ -60,6 +62,30 @@ func (r *trial) run(t *testing.T) {
 	}
 	if len(r.suite.Resources) > 0 || len(r.suite.Lists) > 0 || r.suite.Requests > 0 {
 		r.runReads(t)
+	}
+}
+
+// checkWords fails the test for a path or a word that the published type nearly has: Azure never
+// shows it.
+func (r *trial) checkWords(t *testing.T) {
+	t.Helper()
+	of, path := r.suite.ID, r.path(t)
+	switch {
+	case r.states.Of != "":
+		of = r.states.Of
+	case r.point.readsOwner:
+		of = r.owner(t).String()
+	}
+	resourceType := ID(t, of).Type()
+	if missing := types.Missing(resourceType, path); strings.Contains(missing, "did you mean") {
+		t.Errorf("%s has no %s", resourceType, missing)
+		return
+	}
+	published := types.Words(resourceType, path)
+	for _, word := range slices.Concat(r.states.Block, r.states.Pass) {
+		if match := types.NearWord(word, published); match != "" {
+			t.Errorf("%q is no published value of %s of %s (did you mean %s?)", word, r.states.Path, resourceType, match)
+		}
 	}
 }
 

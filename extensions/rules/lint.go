@@ -71,9 +71,11 @@ func (l *lint) rule(r *rule) {
 			l.paths(p, e, shapes)
 			l.comparisons(p, e, shapes)
 			l.masked(r, p, e, shapes)
+			l.texts(p, e, shapes)
 		}
 	}
 	l.states(r)
+	l.itself(r, l.cases[r.name])
 	for _, c := range r.changes {
 		l.changedPath(r, c, shapes)
 	}

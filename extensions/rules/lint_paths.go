@@ -8,7 +8,6 @@ import (
 	"cel.dev/cel-go/common/operators"
 
 	"github.com/armature-io/armature/internal/expression"
-	"github.com/armature-io/armature/internal/nearest"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -130,8 +129,8 @@ func (l *lint) paths(p part, e expression.Expression, shapes map[string]string) 
 			l.warnAt(p, e, node, "%v", at.malformed)
 			return
 		}
-		if missing := missingStep(shapes[at.variable], at.path); missing.name != "" {
-			l.warnAt(p, e, node, "%s has no %s%s", shapes[at.variable], at.path[:missing.index+1].String(), nearest.Suggest(missing.name, missing.others))
+		if missing := types.Missing(shapes[at.variable], at.path); missing != "" {
+			l.warnAt(p, e, node, "%s has no %s", shapes[at.variable], missing)
 		}
 	})
 }
@@ -149,85 +148,10 @@ func eachPath(tree *ast.AST, node ast.Expr, shapes map[string]string, do func(as
 	}
 }
 
-// missing is the first step of a path that a type does not have, and the names that it
-// has instead.
-type missing struct {
-	index  int
-	name   string
-	others []string
-}
-
-// envelope returns the properties that Azure shows of every resource, published or not.
-func envelope() []string {
-	return []string{"id", "name", "type", "systemData", "etag", "tags", "location"}
-}
-
-// missingStep returns the first step of a path that no published version of a type has,
-// none for a type that is not published.
-func missingStep(resourceType string, path resource.Path) missing {
-	first := missing{}
-	if len(path) > 0 && slices.ContainsFunc(envelope(), func(name string) bool { return strings.EqualFold(name, path[0].Name) }) {
-		return first
-	}
-	for _, version := range slices.Backward(types.Versions(resourceType)) {
-		found := absentFrom(types.Lookup(resourceType, version), path)
-		if found.name == "" {
-			return missing{}
-		}
-		if first.name == "" || found.index > first.index {
-			first = found
-		}
-	}
-	return first
-}
-
-func absentFrom(shape *types.Shape, path resource.Path) missing {
-	if shape == nil {
-		return missing{}
-	}
-	for i, step := range path {
-		found, free := shape.Find(path[:i+1])
-		if free {
-			return missing{}
-		}
-		if len(found) == 0 && step.Name != "" {
-			return missing{index: i, name: step.Name, others: namesAt(shape, path[:i])}
-		}
-		if len(found) == 0 {
-			return missing{}
-		}
-	}
-	return missing{}
-}
-
-// namesAt returns the names of the properties at a path of a shape.
-func namesAt(shape *types.Shape, path resource.Path) []string {
-	nodes := []*types.Node{shape.Body}
-	if len(path) > 0 {
-		nodes = nil
-		found, _ := shape.Find(path)
-		for _, p := range found {
-			nodes = append(nodes, p.Type)
-		}
-	}
-	var names []string
-	for len(nodes) > 0 {
-		node := nodes[0]
-		nodes = append(nodes[1:], node.Elements...)
-		for _, v := range node.Variants {
-			nodes = append(nodes, v.Type)
-		}
-		for _, p := range node.Properties {
-			names = append(names, p.Name)
-		}
-	}
-	return names
-}
-
 // changedPath warns of a path of set or remove that the type does not have.
 func (l *lint) changedPath(r *rule, c change, shapes map[string]string) {
-	if missing := missingStep(shapes["payload"], c.path); missing.name != "" {
-		l.file.warn(c.node, "%s has no %s%s", r.resourceType, c.path[:missing.index+1].String(), nearest.Suggest(missing.name, missing.others))
+	if missing := types.Missing(shapes["payload"], c.path); missing != "" {
+		l.file.warn(c.node, "%s has no %s", r.resourceType, missing)
 	} else if set := readOnly(r.resourceType, c.path); set != "" && !c.remove {
 		l.file.warn(c.node, "%s of %s is set by Azure: a PUT that states it is refused, or ignored", set, r.resourceType)
 	}

@@ -8,7 +8,6 @@ import (
 	celtypes "cel.dev/cel-go/common/types"
 
 	"github.com/armature-io/armature/internal/expression"
-	"github.com/armature-io/armature/internal/nearest"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -87,6 +86,53 @@ func mayBeText(resourceType string, path resource.Path) bool {
 	})
 }
 
+// texts warns of text() at a path of a number, a boolean, an object or a list: it is "" there.
+func (l *lint) texts(p part, e expression.Expression, shapes map[string]string) {
+	ast.PreOrderVisit(e.Tree().Expr(), ast.NewExprVisitor(func(node ast.Expr) {
+		if node.Kind() != ast.CallKind || node.AsCall().FunctionName() != "text" {
+			return
+		}
+		at, isPath := bodyPathOf(node, shapes)
+		if !isPath || at.malformed != nil {
+			return
+		}
+		shape := types.Lookup(shapes[at.variable], types.Newest(shapes[at.variable]))
+		if shape == nil {
+			return
+		}
+		found, free := shape.Find(at.path)
+		isText := func(p types.Property) bool {
+			return !slices.Contains([]types.Kind{types.Integer, types.Boolean, types.Object, types.Discriminated, types.List}, p.Type.Kind)
+		}
+		if len(found) > 0 && !free && !slices.ContainsFunc(found, isText) {
+			l.warnAt(p, e, node, "%s of %s is no text, so that text() is always \"\"; use at() or number()", at.path, shapes[at.variable])
+		}
+	}))
+}
+
+// itself warns of a read of the resource of the rule: it does not exist before its creation, and
+// no change of another resource wakes it.
+func (l *lint) itself(r *rule, cases []*Case) {
+	id, owner, err := exampleIDs(r.resourceType)
+	if err != nil {
+		return
+	}
+	inputs := []input{{obj: &resource.Object{ID: id}, owner: &resource.Object{ID: owner}}}
+	for _, c := range cases {
+		if in, err := c.input(r); err == nil {
+			inputs = append(inputs, in)
+		}
+	}
+	for _, other := range r.reads {
+		for _, in := range inputs {
+			if target, err := other.target(noContext(), r.vars(in)); err == nil && target.Equal(in.obj.ID) {
+				l.file.warn(r.parts[partIndex(r, "read "+other.name)].node, "read %s names the resource itself, which waits for itself before its creation; use observed", other.name)
+				break
+			}
+		}
+	}
+}
+
 // states warns of a path of busy or stopped that the type does not have, and of misspelt words.
 func (l *lint) states(r *rule) {
 	var paths []resource.Path
@@ -96,18 +142,17 @@ func (l *lint) states(r *rule) {
 		}
 	}
 	if r.pathNode != nil && len(paths) == 1 {
-		if missing := missingStep(r.resourceType, paths[0]); missing.name != "" {
-			l.file.warn(r.pathNode, "%s has no %s%s", r.resourceType, paths[0][:missing.index+1].String(), nearest.Suggest(missing.name, missing.others))
+		if missing := types.Missing(r.resourceType, paths[0]); missing != "" {
+			l.file.warn(r.pathNode, "%s has no %s", r.resourceType, missing)
 			return
 		}
 	}
 	var published []string
 	for _, path := range paths {
-		published = append(published, publishedWords(r.resourceType, path)...)
+		published = append(published, types.Words(r.resourceType, path)...)
 	}
 	for _, word := range r.stateWords {
-		known := slices.ContainsFunc(published, func(other string) bool { return strings.EqualFold(other, word.text) })
-		if match := nearest.Match(word.text, published); !known && match != "" {
+		if match := types.NearWord(word.text, published); match != "" {
 			l.file.warn(word.node, "%q is no published value of %s (did you mean %s?)", word.text, strings.Join(r.statePaths, " or "), match)
 		}
 	}

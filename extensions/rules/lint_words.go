@@ -10,20 +10,10 @@ import (
 
 	"github.com/armature-io/armature/internal/expression"
 	"github.com/armature-io/armature/internal/nearest"
-	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
 
 func noContext() context.Context { return context.Background() }
-
-// stateWords are the words of states in Azure's usual letters, for types that publish no
-// values.
-func stateWords() []string {
-	return []string{
-		"Succeeded", "Failed", "Canceled", "Accepted", "Creating", "Updating", "Deleting", "Running", "Starting", "Started", "Stopping", "Stopped",
-		"Provisioning", "Ready", "Disabled", "Enabled", "Pending", "Approved", "Rejected", "Online", "Offline", "Paused", "Pausing", "Resuming", "Scaling",
-	}
-}
 
 // comparisons warns of texts that are compared with == or in and that Azure writes in
 // other letters: CEL compares them with their case.
@@ -41,6 +31,10 @@ func (l *lint) comparisons(p part, e expression.Expression, shapes map[string]st
 		case operators.In:
 			if args[1].Kind() == ast.ListKind {
 				l.words(p, e, args[0], args[1].AsList().Elements(), shapes)
+			}
+		case "among":
+			if args[1].Kind() == ast.ListKind {
+				l.amongWords(p, e, args[0], args[1].AsList().Elements(), shapes)
 			}
 		}
 	}))
@@ -65,7 +59,25 @@ func (l *lint) words(p part, e expression.Expression, value ast.Expr, literals [
 				l.warnAt(p, e, node, "%s is in lower case and never %q; compare it with %q", e.Spelled(value), word, strings.ToLower(word))
 			}
 		default:
-			l.word(p, e, node, e.Spelled(value), word, publishedWords(shapes[at.variable], at.path))
+			l.word(p, e, node, e.Spelled(value), word, types.Words(shapes[at.variable], at.path))
+		}
+	}
+}
+
+// amongWords warns of misspelt literals that among compares, which ignores the case of letters.
+func (l *lint) amongWords(p part, e expression.Expression, value ast.Expr, literals []ast.Expr, shapes map[string]string) {
+	at, isPath := bodyPathOf(value, shapes)
+	if !isPath || len(at.path) == 0 || at.malformed != nil {
+		return
+	}
+	published := types.Words(shapes[at.variable], at.path)
+	for _, node := range literals {
+		word := ""
+		if node.Kind() == ast.LiteralKind {
+			word, _ = node.AsLiteral().Value().(string)
+		}
+		if match := types.NearWord(word, published); match != "" {
+			l.warnAt(p, e, node, "%q is no published value of %s (did you mean %s?)", word, e.Spelled(value), match)
 		}
 	}
 }
@@ -84,32 +96,4 @@ func (l *lint) word(p part, e expression.Expression, node ast.Expr, value, word 
 	if match := nearest.Match(word, published); match != "" {
 		l.warnAt(p, e, node, "%q is no published value of %s (did you mean %s?)", word, value, match)
 	}
-}
-
-// publishedWords returns the published values of a text of a type, and for a state the
-// usual words.
-func publishedWords(resourceType string, path resource.Path) []string {
-	var words []string
-	for _, version := range types.Versions(resourceType) {
-		shape := types.Lookup(resourceType, version)
-		if shape == nil {
-			continue
-		}
-		found, _ := shape.Find(path)
-		for _, property := range found {
-			values, _ := property.Type.Values()
-			words = append(words, values...)
-		}
-	}
-	last := strings.ToLower(path.LastName())
-	if !strings.HasSuffix(last, "state") && !strings.HasSuffix(last, "status") {
-		return words
-	}
-	// Azure returns usual words that a type does not publish, in the letters of the others.
-	for _, usual := range stateWords() {
-		if !slices.ContainsFunc(words, func(word string) bool { return strings.EqualFold(word, usual) }) {
-			words = append(words, usual)
-		}
-	}
-	return words
 }

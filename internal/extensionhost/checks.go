@@ -195,7 +195,7 @@ func withARMError(verdict resource.Verdict, err error) resource.Verdict {
 // logVerdict sanitizes a verdict, logs it and returns it. A verdict that stops the
 // pass has a higher level than one that proceeds.
 func logVerdict(ctx context.Context, req Request, point string, verdict resource.Verdict) resource.Verdict {
-	verdict = sanitize(req.withoutSecrets(verdict))
+	verdict = sanitize(req.withoutSecrets(ctx, verdict))
 	level := slog.LevelDebug
 	switch verdict.Action {
 	case resource.ActionBlock, resource.ActionFailure:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
 )
 
 // isZero reports whether no fact is stated.
@@ -75,6 +76,45 @@ func linksOf(f extensions.Facts, resourceType string) (links []any, err error) {
 		links = append(links, classes)
 	}
 	return links, nil
+}
+
+// misspeltStates returns what is probably misspelt in the states of an entry for one type: a path
+// that the published type lacks, and words that it nearly has.
+func misspeltStates(e extensions.Entry) []string {
+	var found []string
+	add := func(fact, text string, words ...string) {
+		path, err := resource.ParsePath(text)
+		if err != nil {
+			return // New has refused it
+		}
+		if missing := types.Missing(e.Type, path); missing != "" {
+			if strings.Contains(missing, "did you mean") {
+				found = append(found, fmt.Sprintf("%s: the type has no %s", fact, missing))
+			}
+			return
+		}
+		known := types.Words(e.Type, path)
+		for _, word := range words {
+			if match := types.NearWord(word, known); match != "" {
+				found = append(found, fmt.Sprintf("%s: %q is no published value of %s (did you mean %s?)", fact, word, text, match))
+			}
+		}
+	}
+	for _, state := range e.Facts.Busy {
+		add("Busy", state.Path, slices.Concat(state.States, state.Settled)...)
+	}
+	for _, state := range e.Facts.BlocksChildren {
+		add("BlocksChildren", state.Path, slices.Concat(state.States, state.Settled)...)
+	}
+	for _, state := range e.Facts.Stopped {
+		add("Stopped", state.Path, state.State)
+	}
+	for _, check := range e.Facts.Checks {
+		if !check.Owner {
+			add("Checks", check.Path, slices.Concat(check.States, check.Settled)...)
+		}
+	}
+	return found
 }
 
 // factNames returns the names of the stated facts.

@@ -47,6 +47,9 @@ func (r *Registry) Warnings() []string {
 		if text := unknownType(entry.Type); text != "" && entry.Evidence == "" {
 			warnings = append(warnings, titleOf(entry)+": "+text)
 		}
+		for _, text := range misspeltStates(entry) {
+			warnings = append(warnings, titleOf(entry)+": "+text)
+		}
 		if entry.Link == nil {
 			continue
 		}

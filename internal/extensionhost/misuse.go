@@ -69,6 +69,8 @@ func checkResult(point string, verdict resource.Verdict) error {
 		problem = fmt.Sprintf("the invalid reason %q in %s; use one word of at most %d bytes, such as QuotaExceeded", cut(string(verdict.Reason)), point, maxReasonBytes)
 	case !isSeverity(verdict.Severity):
 		problem = fmt.Sprintf("the invalid severity %q in %s; use Info, Warning or Error", cut(string(verdict.Severity)), point)
+	case slices.ContainsFunc(verdict.WaitingFor, resource.ID.IsZero):
+		problem = fmt.Sprintf("an empty resource ID in %s to wait for; WithWaitingFor needs the ID that was read", point)
 	case verdict.Stops() && !isRetryClass(verdict.Class):
 		problem = fmt.Sprintf("the invalid retry class %q in %s; use Fast, Slow, VerySlow or None", cut(string(verdict.Class)), point)
 	default:

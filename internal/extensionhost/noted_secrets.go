@@ -41,7 +41,7 @@ func (r Request) noting() Request {
 }
 
 // withoutSecrets returns a verdict without the secrets that the links of the step have read.
-func (r Request) withoutSecrets(verdict resource.Verdict) resource.Verdict {
+func (r Request) withoutSecrets(ctx context.Context, verdict resource.Verdict) resource.Verdict {
 	client, notes := r.Client.(*notingClient)
 	if !notes {
 		return verdict
@@ -49,11 +49,19 @@ func (r Request) withoutSecrets(verdict resource.Verdict) resource.Verdict {
 	client.mu.Lock()
 	noted := slices.Clone(client.noted)
 	client.mu.Unlock()
-	if len(noted) > 0 {
-		verdict.Message, verdict.Actor = secrets.Scrub(verdict.Message, noted), secrets.Scrub(verdict.Actor, noted)
+	if len(noted) == 0 {
+		return verdict
 	}
-	return verdict
+	clean := verdict
+	clean.Message, clean.Actor = secrets.Scrub(verdict.Message, noted), secrets.Scrub(verdict.Actor, noted)
+	if clean.Message != verdict.Message || clean.Actor != verdict.Actor {
+		r.log().WarnContext(ctx, SecretInVerdict, "id", r.Object.ID.String(), "extension", verdict.Origin)
+	}
+	return clean
 }
+
+// SecretInVerdict is the line of the log about a verdict with a secret, which is masked.
+const SecretInVerdict = "extension put a secret that it read into its verdict"
 
 // note records the secrets in a body of a type.
 func (c *notingClient) note(resourceType string, raw json.RawMessage) {

@@ -115,7 +115,7 @@ func (r *Registry) Classify(ctx context.Context, req Request, failure *arm.Error
 	}
 	verdict := withARMError(resource.Fail(resource.Reason(details.Code), details.Class, message), failure)
 	verdict.Actor, verdict.Origin = actor, cutBytes(origin, maxOriginBytes)
-	return req.withoutSecrets(verdict)
+	return req.withoutSecrets(ctx, verdict)
 }
 
 // advice is the actor that ARM's acceptance of a request waits for, and a sentence about what.
