@@ -22,7 +22,32 @@ func ruleMistakes() map[string]mistake {
 	test := func(file, at, says string) mistake {
 		return mistake{by: "`armature rules test`", when: inTest, rules: file, at: `r\.yaml:` + at, says: says}
 	}
+	// file is a file of one rule of a type, with the lines after its type.
+	file := func(resourceType string, lines ...string) string {
+		return "rules:\n  - name: r\n    type: " + resourceType + "\n    " + strings.Join(lines, "\n    ") + "\n"
+	}
+	const (
+		pools  = "Microsoft.Batch/batchAccounts/pools"
+		thingy = "Contoso.Things/things"
+		cases  = "tests:\n  - {name: t, rule: r, "
+		envID  = group + "/providers/Microsoft.App/managedEnvironments/e"
+	)
 	return map[string]mistake{
+		"a misspelt word of busy":                        check(file(pools, "path: properties.allocationState", "busy: [Resizng]"), `5:\d+`, `"Resizng" is no published value of properties.allocationState \(did you mean Resizing\?\)`),
+		"a misspelt path of busy":                        check(file(pools, "path: properties.allocationStat", "busy: [Resizing]"), `4:\d+`, `Microsoft.Batch/batchAccounts/pools has no properties.allocationStat \(did you mean allocationState\?\)`),
+		"a misspelt word of stopped":                     check(file("Microsoft.Kusto/clusters", "stopped: Stoped"), `4:\d+`, `"Stoped" is no published value of [^\n]* \(did you mean Stopped\?\)`),
+		"a misspelt word of among":                       check(ruleFile(`when: among(text(observed, "properties.state"), ["stopd", "Startng"])`, why), `4:\d+`, `"Startng" is no published value of [^\n]* \(did you mean Starting\?\)`),
+		"a condition that lets nothing be created":       check(ruleFile(`when: state(observed) != "Succeeded"`, why), `4:\d+`, `the condition is true for every resource that does not exist yet, so that none is ever created`),
+		"a pre-rule whose tests know no creation":        test(file(thingy, "when: observed.a != desired.a", "block: x")+cases+"desired: {a: x}, observed: {a: x}, want: pass}\n", `\d+`, `blocks it while it does not exist`),
+		"a misspelt property of a read resource":         check(file("Microsoft.App/containerApps", "at: pre", "read: {env: desired.properties.environmentId}", "when: env.properties.staticIpp == null", "block: x")+cases+"desired: {properties: {environmentId: "+envID+"}}, reads: {env: {}}, want: block}\n", `6:\d+`, `Microsoft.App/managedEnvironments has no properties.staticIpp \(did you mean staticIp\?\)`),
+		"a payload rule sets what Azure sets":            check(ruleFile(`set: {properties.state: '"Running"'}`), `4:\d+`, `properties.state of Microsoft.Kusto/clusters is set by Azure`),
+		"a masked value in a message of a rule":          check(file(thingy, "when: observed.a == 1", "block: 'key ${observed.properties.apiKey}'"), `5:\d+`, `properties.apiKey of Contoso.Things/things is a secret by its name or its type`),
+		"a masked value in a condition of a rule":        test(file(thingy, "when: observed.properties.apiKey == 'x'", "block: b")+cases+"observed: {properties: {apiKey: x}}, want: block}\n", `\d+`, `got pass[^\n]*want block`),
+		"a read that the rule never makes":               test(file(thingy, "at: pre", "read: {env: desired.env}", "when: env.a == 1", "block: b")+cases+"reads: {env: {a: 2}}, want: pass}\n", `\d+`, `the rule did not read env, although the test states it under reads`),
+		"a rule that reads its own resource":             check(file(thingy, "at: pre", "read: {self: id}"), `5:\d+`, `read self names the resource itself`),
+		"text() of a number":                             check(ruleFile(`when: text(observed, "sku.capacity") == "3"`, why), `4:\d+`, `sku.capacity of Microsoft.Kusto/clusters is no text, so that text\(\) is always ""`),
+		"a forced owner rule":                            test(file(thingy, "at: owner", "when: owner.a == 1", "block: b")+cases+"owner: {a: 1}, forced: true, want: block}\n", `\d+`, `got pass[^\n]*want block`),
+		"a busy word of another rule is overlooked":      test("rules:\n  - {name: b, type: Contoso.Things/envs, path: properties.x, busy: Baking}\n  - {name: r, type: "+thingy+", at: pre, read: {env: desired.env}}\n"+cases+"desired: {env: "+strings.Replace(envID, "Microsoft.App/managedEnvironments", "Contoso.Things/envs", 1)+"}, reads: {env: {properties: {x: Baking}}}, want: pass}\n", `\d+`, `is not ready: properties.x is`),
 		"a syntax error in a condition":                  check(ruleFile("when: observed.properties.state ==", why), `4:\d+`, `Syntax error`),
 		"an unknown function":                            check(ruleFile("when: stat(observed) == \"x\"", why), `4:\d+`, `undeclared reference to 'stat'[^\n]*`),
 		"an unknown variable":                            check(ruleFile("when: obsrved.properties.state == \"x\"", why), `4:\d+`, `undeclared reference to 'obsrved'[^\n]*`),

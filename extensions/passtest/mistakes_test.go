@@ -78,8 +78,8 @@ func TestMistakes(t *testing.T) {
 			late++
 		}
 	}
-	if len(all) < 40 || late > maxLate {
-		t.Errorf("%d mistakes, %d of them reported in production only or never; want at least 40, and at most %d", len(all), late, maxLate)
+	if len(all) < 100 || late > maxLate {
+		t.Errorf("%d mistakes, %d of them reported in production only or never; want at least 100, and at most %d", len(all), late, maxLate)
 	}
 	comparePage(t, page(all, reports, late))
 }
