@@ -86,3 +86,32 @@ func TestReadinessExamples(t *testing.T) {
 		}
 	})
 }
+
+// TestAgesOfWhatWasRead checks that the verdict of a rule states the age of the resources that
+// this rule reads, and not of those that other rules read and the rest of the step has.
+func TestAgesOfWhatWasRead(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "r.yaml")
+	must(t, os.WriteFile(path, []byte(`rules:
+  - {name: reads, type: Contoso.Things/things, at: pre, read: {cluster: desired.properties.cluster}, when: cluster.properties.state == "Off", block: off}
+  - {name: size, type: Contoso.Things/things, at: pre, when: desired.properties.size == 7, block: too large}
+`), 0o600))
+	set, _, err := rules.Load(path)
+	must(t, err)
+	w := newWorld(t, func(s *setup) { s.entries = append(s.entries, set.Entry()) })
+	w.put(clusterText, `{"location":"westus2","properties":{"state":"On"}}`)
+	check := func(size string) resource.Verdict {
+		spec := desired(t, thingText, `{"properties":{"size":`+size+`,"cluster":"`+clusterText+`"}}`)
+		return local(w, w.acts.PreCheck, PreCheckInput{Desired: spec}).Verdict
+	}
+	got := check("7")
+	if got.Action != resource.ActionBlock || got.Freshness != "desired.properties.size is 7" {
+		t.Errorf("got %q with %q, want the value without the age of the cluster", got.Message, got.Freshness)
+	}
+	w.put(clusterText, `{"location":"westus2","properties":{"state":"Off"}}`)
+	w.advance(31 * time.Second)
+	got = check("7")
+	if got.Message != "off" || !strings.HasPrefix(got.Freshness, `cluster.properties.state is "Off"; c1 read`) {
+		t.Errorf("got %q with %q, want the value with the age of the cluster", got.Message, got.Freshness)
+	}
+}

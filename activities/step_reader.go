@@ -112,6 +112,9 @@ func (s *stepReader) withAge(verdict resource.Verdict, owner *resource.Object) r
 	if !verdict.Stops() || verdict.Class == resource.RetryNone {
 		return verdict
 	}
+	if extensionhost.NamesAll(verdict) {
+		seen = slices.DeleteFunc(seen, func(one sighting) bool { return !slices.ContainsFunc(verdict.WaitingFor, one.id.Equal) })
+	}
 	if owner != nil && owner.Freshness != "" && !slices.ContainsFunc(seen, func(known sighting) bool { return known.id.Equal(owner.ID) }) {
 		seen = append(seen, sighting{id: owner.ID, freshness: owner.Freshness})
 	}
@@ -125,8 +128,8 @@ func (s *stepReader) withAge(verdict resource.Verdict, owner *resource.Object) r
 			ages = append(ages, one.id.Short()+" "+one.freshness)
 		}
 	}
-	if verdict.Freshness == "" {
-		verdict.Freshness = strings.Join(ages, ", ")
+	if text := strings.Join(ages, ", "); !strings.Contains(verdict.Freshness, "read ") && text != "" {
+		verdict.Freshness = strings.TrimPrefix(verdict.Freshness+"; "+text, "; ")
 	}
 	verdict.RetryWithin = sooner(verdict.RetryWithin, sooner(within, s.lookup.UntilExpiry(ids)))
 	return verdict
@@ -146,7 +149,7 @@ func sooner(a, b time.Duration) time.Duration {
 func withAge(request extensionhost.Request, verdict resource.Verdict) resource.Verdict {
 	owner := request.Owner
 	rests := func() bool {
-		return verdict.MayRestOnOwner || slices.ContainsFunc(verdict.WaitingFor, owner.ID.Equal)
+		return verdict.Origin != "" && !extensionhost.NamesAll(verdict) || slices.ContainsFunc(verdict.WaitingFor, owner.ID.Equal)
 	}
 	if owner == nil || owner.ID.IsContainer() || owner.Freshness == freshReading || !rests() {
 		owner = nil

@@ -53,8 +53,8 @@ type Verdict struct {
 	// Origin is the extension that made the verdict: "rule busy (busy.yaml:4)", or the
 	// method of a Go type, "contoso.Busy.PreReconcileCheck". It is "" for Armature itself.
 	Origin string `json:"origin,omitempty"`
-	// Freshness is the age of the observation behind the message ("read 12s ago"),
-	// "" if it was read for the verdict.
+	// Freshness is the age of the observation behind the message ("read 12s ago"), "" if it was
+	// read for the verdict. The values that a condition of a rule read come first.
 	Freshness string `json:"freshness,omitempty"`
 	// Class is the retry class of a Block, Failure or Error.
 	Class RetryClass `json:"class,omitempty"`
@@ -70,9 +70,6 @@ type Verdict struct {
 	MoreDrops int      `json:"moreDrops,omitempty"`
 	// WaitingFor are the resources that can lift a Block when they change.
 	WaitingFor []ID `json:"waitingFor,omitempty"`
-	// MayRestOnOwner is set if a link got the owner and does not state whether its verdict
-	// rests on it: its age belongs to the verdict. It is not stored.
-	MayRestOnOwner bool `json:"-"`
 	// RequestID is ARM's x-ms-request-id of the decisive response.
 	RequestID string `json:"requestID,omitempty"`
 	// RetryAfter is the minimum delay before the next try, requested by ARM.

@@ -239,7 +239,7 @@ func TestRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	result := passtest.Run(t, extensions.Entry{Type: extensions.AllTypes, Link: set}, passtest.Script{Manifest: manifest(7)})
-	if c := result.Passes[0].Condition; c.Message != "Size 7 is too large" || len(result.Bodies(thing)) != 0 {
+	if c := result.Passes[0].Condition; c.Message != "Size 7 is too large (number(desired.properties.size, 0) is 7)" || len(result.Bodies(thing)) != 0 {
 		t.Errorf("condition %+v:\n%s", c, result)
 	}
 }

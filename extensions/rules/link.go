@@ -2,7 +2,9 @@ package rules
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/extensions"
@@ -64,7 +66,25 @@ func (r *rule) stops(ctx context.Context, in input, resolver extensions.Resolver
 	if message == "" {
 		message = "rule " + r.name
 	}
-	return message, read.options(r.options, waitsFor...), nil
+	return message, append(slices.Clone(read.options(r.options, waitsFor...)), withValues(r.operands.Scalars(ctx, vars))), nil
+}
+
+const (
+	// maxNamedValues bounds the values that a verdict shows, maxValuesRunes their text.
+	maxNamedValues = 4
+	maxValuesRunes = 300
+)
+
+// withValues shows the values that the condition of a rule read.
+func withValues(seen []string) extensions.Option {
+	text := strings.Join(seen[:min(len(seen), maxNamedValues)], ", ")
+	if more := len(seen) - maxNamedValues; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	if runes := []rune(text); len(runes) > maxValuesRunes {
+		text = string(runes[:maxValuesRunes-1]) + "…"
+	}
+	return func(v *resource.Verdict) { v.Freshness = text }
 }
 
 // NamesWaits implements extensionhost.WaitNamer: a rule waits for what it reads, and for an

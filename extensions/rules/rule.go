@@ -54,6 +54,8 @@ type rule struct {
 	statePaths []string
 	stateWords []field
 	pathNode   *yaml.Node
+	// operands are what the condition compares.
+	operands expression.Operands
 	// readsOwner is set if the state of the owner decides: in the condition, or in the ID of a
 	// read.
 	readsOwner bool
@@ -137,6 +139,9 @@ func (f *file) condition(env *cel.Env, compiled *rule, when field) expression.Ex
 	made, problems := expression.Compile(env, when.text, cel.BoolType)
 	f.reportProblems("when", when.node, problems)
 	compiled.parts = append(compiled.parts, part{"when", when.node, []expression.Expression{made}, true})
+	if len(problems) == 0 {
+		compiled.operands = made.Operands()
+	}
 	return made
 }
 

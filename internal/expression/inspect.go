@@ -91,27 +91,75 @@ const maxSeenRunes = 120
 // Seen returns what the expression compares, with the values for some variables:
 // `text(owner, "properties.state") is "Starting"`.
 func (e Expression) Seen(ctx context.Context, variables map[string]any) []string {
-	var seen []string
+	return e.Operands().Seen(ctx, variables)
+}
+
+// Operands are the parts of an expression whose values decide it, ready to evaluate.
+type Operands []Expression
+
+// Operands returns what the expression compares.
+func (e Expression) Operands() Operands {
+	var found Operands
 	for _, node := range operands(e.tree.Expr()) {
-		text := e.Spelled(node)
-		part, problems := Compile(e.env, text, nil)
-		if len(problems) > 0 {
-			continue // it uses the variable of a loop
+		// A part with the variable of a loop does not compile by itself.
+		if part, problems := Compile(e.env, e.Spelled(node), nil); len(problems) == 0 {
+			found = append(found, part)
 		}
+	}
+	return found
+}
+
+// Seen returns the values of the operands for some variables.
+func (o Operands) Seen(ctx context.Context, variables map[string]any) []string {
+	var seen []string
+	for _, part := range o {
+		value, err := part.Eval(ctx, variables)
 		shown := "an error"
-		if value, err := part.Eval(ctx, variables); err != nil {
+		if err != nil {
 			shown += ": " + err.Error()
-		} else if shown = Text(value); value.Type() == types.StringType {
-			shown = fmt.Sprintf("%q", shown)
+		} else {
+			shown = shownValue(value)
 		}
-		if runes := []rune(shown); len(runes) > maxSeenRunes {
-			shown = string(runes[:maxSeenRunes-1]) + "…"
-		}
-		if line := text + " is " + shown; !slices.Contains(seen, line) {
+		if line := part.text + " is " + shortened(shown); !slices.Contains(seen, line) {
 			seen = append(seen, line)
 		}
 	}
 	return seen
+}
+
+// Scalars is Seen without operands that are objects, lists or errors.
+func (o Operands) Scalars(ctx context.Context, variables map[string]any) []string {
+	var seen []string
+	for _, part := range o {
+		value, err := part.Eval(ctx, variables)
+		if err != nil {
+			continue
+		}
+		switch value.(type) {
+		case traits.Mapper, traits.Lister:
+			continue
+		}
+		if line := part.text + " is " + shortened(shownValue(value)); !slices.Contains(seen, line) {
+			seen = append(seen, line)
+		}
+	}
+	return seen
+}
+
+// shownValue returns a value for a line of Seen: a text in quotes.
+func shownValue(value ref.Val) string {
+	if value.Type() == types.StringType {
+		return fmt.Sprintf("%q", Text(value))
+	}
+	return Text(value)
+}
+
+// shortened bounds the text of one value.
+func shortened(text string) string {
+	if runes := []rune(text); len(runes) > maxSeenRunes {
+		return string(runes[:maxSeenRunes-1]) + "…"
+	}
+	return text
 }
 
 // operands returns the parts of an expression whose values decide it: what operators and

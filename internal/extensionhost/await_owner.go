@@ -12,11 +12,10 @@ type WaitNamer interface {
 // names nothing: the link got the owner, and its verdict may rest on it. An owner that
 // Armature does not manage wakes nothing and is not named.
 func awaitOwner(link any, verdict resource.Verdict, owner *resource.Object) resource.Verdict {
-	if _, names := link.(WaitNamer); names || !verdict.Stops() || owner == nil {
+	if _, names := link.(WaitNamer); names {
 		return verdict
 	}
-	verdict.MayRestOnOwner = true
-	if len(verdict.WaitingFor) == 0 && owner.Managed != nil {
+	if verdict.Stops() && len(verdict.WaitingFor) == 0 && owner != nil && owner.Managed != nil {
 		verdict.WaitingFor = []resource.ID{owner.ID}
 	}
 	return verdict

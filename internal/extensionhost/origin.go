@@ -58,6 +58,12 @@ func (h *holding) block(reason resource.Reason, message string) resource.Verdict
 	return verdict
 }
 
+// NamesAll reports whether a verdict names each other resource that it rests on in WaitingFor:
+// one of a rule, or of a fact. A link in Go may rest on others too.
+func NamesAll(verdict resource.Verdict) bool {
+	return strings.HasPrefix(verdict.Origin, "rule ") || strings.HasPrefix(verdict.Origin, "fact")
+}
+
 // ofDefault returns the result of the default at the end of a chain: it has no origin but that
 // of a fact.
 func ofDefault(verdict resource.Verdict) extensionshare.Result {
