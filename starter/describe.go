@@ -43,7 +43,13 @@ shows now, with secrets masked, of up to 50 resources and without --watch.
 				if how.output.IsMachine() && !how.watch {
 					bodies = backend.ReadBodies(ctx, b, targets.Records(), backend.NewRunID(workflows.ImportIDPrefix))
 				}
-				render := func(a *app) error { return a.describe(b.namespace, targets.Records(), views, bodies, how.output) }
+				render := func(a *app) error {
+					if err := a.describe(b.namespace, targets.Records(), views, bodies, how.output); err != nil || how.watch || how.output.IsMachine() {
+						return err
+					}
+					a.linkPage(targets.Selector, idsOf(views)...)
+					return nil
+				}
 				return frame{render: render, final: targets.IsOver(views)}, nil
 			})
 		},

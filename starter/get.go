@@ -98,6 +98,9 @@ func (a *app) getFrame(ctx context.Context, b *connection, targets *backend.Chos
 			return nil
 		}
 		a.printTable(views, how.output == cli.FormatWide)
+		if !how.watch {
+			a.linkPage(targets.Selector, idsOf(views)...)
+		}
 		return nil
 	}
 	return frame{render: render, lines: func(a *app) []logLine { return logLines(a, views) }, final: final}, nil

@@ -266,6 +266,9 @@ func (a *app) showPlan(p plan.Plan, output cli.Format, verb string) error {
 	if err := p.Show(a.out, output, a.painter().Ink); err != nil {
 		return err
 	}
+	if output.IsText() {
+		a.linkPage("", p.IDs()...)
+	}
 	switch p.Verdict() {
 	case plan.VerdictFailed:
 		return cli.Failed("%s could not be %s, see above", cli.Count(p.Errors(), "resource"), verb)

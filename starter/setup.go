@@ -20,22 +20,36 @@ import (
 const registrationTimeout = time.Minute
 
 func (a *app) setupCommand() *cobra.Command {
-	return &cobra.Command{
+	var webUI string
+	c := &cobra.Command{
 		Use:   "setup",
 		Short: "Register the search attributes in the Temporal namespace",
 		Long: `setup registers the search attributes that workflows write. It is safe to repeat. Where
 the namespace refuses it, as on Temporal Cloud, setup checks what exists and prints
-the command and the Terraform resources that register the rest.`,
-		Args: cli.NoArgs(""),
-		RunE: func(c *cobra.Command, _ []string) error { return a.setup(c.Context()) },
+the command and the Terraform resources that register the rest.
+
+With --web-ui it also prints the addresses of five lists in the Temporal Web UI: resources
+that are not ready, that need a person, that are frozen or held, that are being deleted, and
+those of a label. Their queries can be edited there.`,
+		Example: "  armature setup\n  armature setup --web-ui https://temporal.example.com",
+		Args:    cli.NoArgs(""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			b, err := a.connection(c.Context())
+			if err != nil {
+				return err
+			}
+			if err := a.setup(c.Context(), b); err != nil {
+				return err
+			}
+			a.printWebLists(webUI, b.namespace)
+			return nil
+		},
 	}
+	a.addWebUI(c, &webUI)
+	return c
 }
 
-func (a *app) setup(ctx context.Context) error {
-	b, err := a.connection(ctx)
-	if err != nil {
-		return err
-	}
+func (a *app) setup(ctx context.Context, b *connection) error {
 	registered, err := searchattr.Register(ctx, b.operator, b.namespace, workflows.SearchAttributes())
 	_, mismatch := errors.AsType[*searchattr.TypeError](err)
 	switch {

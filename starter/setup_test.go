@@ -2,6 +2,8 @@ package starter
 
 import (
 	"context"
+	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -61,5 +63,40 @@ func TestSetupRefused(t *testing.T) {
 				t.Errorf("%s: exit code %d, stderr %s, stdout\n%s", c.reason, code, w.err, w.out)
 			}
 		})
+	}
+}
+
+// TestSetupLists verifies that the addresses of setup have queries with attributes that exist.
+func TestSetupLists(t *testing.T) {
+	w := newWorld()
+	w.connect = func(context.Context, backend.Options) (*connection, error) {
+		return &connection{operator: cloudOperator{existing: workflows.SearchAttributes()}, namespace: "prod.a1b2c", close: func() {}}, nil
+	}
+	if code := w.run("setup", "--web-ui", "https://temporal.example.com/"); code != cli.ExitOK {
+		t.Fatalf("exit code %d: %s", code, w.err)
+	}
+	_, lists, _ := strings.Cut(w.out.String(), "Web UI:\n")
+	found := strings.Split(strings.TrimSpace(lists), "\n")
+	if len(found) != 5 {
+		t.Fatalf("want five lists:\n%s", lists)
+	}
+	for _, line := range found {
+		address, err := url.Parse(line[16:])
+		if err != nil || !strings.HasPrefix(line[16:], "https://temporal.example.com/namespaces/prod.a1b2c/workflows?query=") {
+			t.Fatalf("%s: %v", line, err)
+		}
+		query := address.Query().Get("query")
+		if !strings.Contains(query, "ExecutionStatus = 'Running' AND ") || strings.Count(query, "(") != strings.Count(query, ")") || strings.Count(query, "'")%2 != 0 {
+			t.Errorf("the query is %s", query)
+		}
+		for _, name := range regexp.MustCompile(`\bReconcile[A-Z]\w+ `).FindAllString(query, -1) {
+			if _, known := workflows.SearchAttributes()[strings.TrimSpace(name)]; !known {
+				t.Errorf("%s: no such search attribute: %s", line, name)
+			}
+		}
+	}
+	w.out.Reset()
+	if w.run("setup"); strings.Contains(w.out.String(), "Web UI") {
+		t.Errorf("without a base address there are lists:\n%s", w.out)
 	}
 }

@@ -1,6 +1,7 @@
 package starter
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"time"
@@ -22,12 +23,6 @@ const (
 
 func (a *app) uiCommand() *cobra.Command {
 	var listen, webUI, portal, planFile string
-	variable := func(name, otherwise string) string {
-		if value, ok := a.environment.LookupEnv(name); ok && value != "" {
-			return value
-		}
-		return otherwise
-	}
 	c := &cobra.Command{
 		Use:        "ui",
 		SuggestFor: []string{"web", "dashboard", "serve"},
@@ -43,6 +38,9 @@ nothing.
 With --plan FILE the first page shows the saved plan of a change or of a deletion, and
 whether it still holds: a worker plans it again.
 
+With ARMATURE_UI=ADDRESS the output of get, why, describe, plan and drift, and of a wait that
+fails, ends with the address of the page about its resources.
+
 ` + cli.ExitHelp,
 		Example: "  armature ui\n  armature ui --listen 127.0.0.1:8420 --web-ui https://temporal.example.com\n  armature ui --plan stack.plan",
 		Args:    cli.NoArgs("a resource has a page of its own; `armature why NAME` explains it in the terminal"),
@@ -52,9 +50,20 @@ whether it still holds: a worker plans it again.
 	}
 	c.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "loopback address to serve; port 0 is any free port")
 	c.Flags().StringVar(&planFile, "plan", "", "show the saved plan in this `file` (armature plan --out)")
-	c.Flags().StringVar(&webUI, "web-ui", variable(webUIVariable, ""), "address of the Temporal Web UI, for links (environment: "+webUIVariable+")")
-	c.Flags().StringVar(&portal, "portal", variable(portalVariable, publicPortal), "address of the Azure portal, for links (environment: "+portalVariable+")")
+	a.addWebUI(c, &webUI)
+	c.Flags().StringVar(&portal, "portal", a.variable(portalVariable, publicPortal), "address of the Azure portal, for links (environment: "+portalVariable+")")
 	return c
+}
+
+// variable returns the value of an environment variable, otherwise the other value.
+func (a *app) variable(name, otherwise string) string {
+	value, _ := a.environment.LookupEnv(name)
+	return cmp.Or(value, otherwise)
+}
+
+// addWebUI adds the address of the Temporal Web UI.
+func (a *app) addWebUI(c *cobra.Command, webUI *string) {
+	c.Flags().StringVar(webUI, "web-ui", a.variable(webUIVariable, ""), "address of the Temporal Web UI, for links (environment: "+webUIVariable+")")
 }
 
 func (a *app) ui(ctx context.Context, listen, planFile string, options page.Options) error {

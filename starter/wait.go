@@ -154,6 +154,7 @@ func (a *app) follow(ctx context.Context, b *connection, list []wait.Resource, g
 // reach the goal.
 func (a *app) concludeWait(outcomes []wait.Outcome, g wait.Goal, took time.Duration) error {
 	var missing []string
+	var ids []resource.ID
 	useless := ", and waiting longer does not help"
 	for _, o := range outcomes {
 		if o.Done {
@@ -163,7 +164,7 @@ func (a *app) concludeWait(outcomes []wait.Outcome, g wait.Goal, took time.Durat
 		if o.Blocker != "" {
 			line += " (" + o.Blocker + ")"
 		}
-		missing = append(missing, line)
+		missing, ids = append(missing, line), append(ids, o.View.ID)
 	}
 	if len(missing) == 0 {
 		a.printf("%s after %s\n", wait.Reached(outcomes, g), cli.Span(took))
@@ -172,6 +173,7 @@ func (a *app) concludeWait(outcomes []wait.Outcome, g wait.Goal, took time.Durat
 	if slices.ContainsFunc(outcomes, func(o wait.Outcome) bool { return !o.IsSettled() }) {
 		useless = ""
 	}
+	a.linkPage("", ids...)
 	return cli.Failed("%d of %s not %s after %s%s; `armature describe NAME` shows more:\n  %s",
 		len(missing), cli.Count(len(outcomes), "resource"), g.Adjective(), cli.Span(took), useless, strings.Join(missing, "\n  "))
 }

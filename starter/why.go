@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/rollout"
@@ -42,9 +43,9 @@ count, cause (a link), waiting, text and resources.
 			}
 			return a.show(c.Context(), how, func(ctx context.Context, b *connection) (frame, error) {
 				if len(args) == 0 {
-					return a.causesFrame(ctx, b, targets, how.output)
+					return a.causesFrame(ctx, b, targets, how)
 				}
-				return a.chainsFrame(ctx, b, args, how.output)
+				return a.chainsFrame(ctx, b, args, how)
 			})
 		},
 	}
@@ -83,7 +84,7 @@ func (a *app) whyEngine(b *connection) *why.Engine {
 }
 
 // chainsFrame returns the chains of named resources.
-func (a *app) chainsFrame(ctx context.Context, b *connection, names []string, output cli.Format) (frame, error) {
+func (a *app) chainsFrame(ctx context.Context, b *connection, names []string, how display) (frame, error) {
 	engine := a.whyEngine(b)
 	chains := make([]why.Chain, len(names))
 	key := ""
@@ -95,14 +96,19 @@ func (a *app) chainsFrame(ctx context.Context, b *connection, names []string, ou
 		key += chains[i].Key()
 	}
 	return frame{key: key, render: func(a *app) error {
-		if output.IsMachine() {
-			return errors.Join(output.Write(a.out, chains), checkApplied(chains))
+		if how.output.IsMachine() {
+			return errors.Join(how.output.Write(a.out, chains), checkApplied(chains))
 		}
+		var ids []resource.ID
 		for i, chain := range chains {
 			if i > 0 {
 				a.printf("\n")
 			}
-			a.printf("%s", chain.Text(a.now(), output == cli.FormatWide))
+			a.printf("%s", chain.Text(a.now(), how.output == cli.FormatWide))
+			ids = append(ids, chain.ID)
+		}
+		if !how.watch {
+			a.linkPage("", ids...)
 		}
 		return checkApplied(chains)
 	}}, nil
@@ -120,21 +126,28 @@ func checkApplied(chains []why.Chain) error {
 }
 
 // causesFrame returns the root causes of the resources that labels or manifests choose.
-func (a *app) causesFrame(ctx context.Context, b *connection, targets backend.Selection, output cli.Format) (frame, error) {
+func (a *app) causesFrame(ctx context.Context, b *connection, targets backend.Selection, how display) (frame, error) {
 	report, err := a.whyEngine(b).Causes(ctx, targets)
 	if err != nil {
 		return frame{}, err
 	}
 	return frame{key: report.Key(), render: func(a *app) error {
 		a.noteStale(report.Views)
-		if output.IsMachine() {
+		if how.output.IsMachine() {
 			causes := report.Causes
 			if causes == nil {
 				causes = []*why.Cause{}
 			}
-			return output.Write(a.out, map[string]any{"causes": causes, "ready": report.Ready, "total": report.Total})
+			return how.output.Write(a.out, map[string]any{"causes": causes, "ready": report.Ready, "total": report.Total})
 		}
-		a.printCauses(report, targets.Selector, output == cli.FormatWide)
+		a.printCauses(report, targets.Selector, how.output == cli.FormatWide)
+		var ids []resource.ID
+		for _, cause := range report.Causes {
+			ids = append(ids, cause.Resources...)
+		}
+		if !how.watch {
+			a.linkPage(targets.Selector, ids...)
+		}
 		return nil
 	}}, nil
 }

@@ -31,6 +31,19 @@ func (i Ink) Paint(color text.Color, s string) string {
 	return i.Control(color.EscapeSeq()) + s + i.Control(text.Reset.EscapeSeq())
 }
 
-// Control returns one cursor control (`\r`, or an escape sequence) or the "::" of a
-// workflow command, with the mark that lets it pass.
+// The parts of a hyperlink of a terminal (OSC 8): its address is between them, and an empty
+// one ends it.
+const (
+	linkBegin = "\x1b]8;;"
+	linkEnd   = "\x1b\\"
+)
+
+// Link returns an address that a terminal opens, even if its line breaks. Terminals without
+// hyperlinks show the address alone.
+func (i Ink) Link(address string) string {
+	return i.Control(linkBegin+address+linkEnd) + address + i.Control(linkBegin+linkEnd)
+}
+
+// Control returns one cursor control (`\r`, or an escape sequence), one part of a
+// hyperlink, or the "::" of a workflow command, with the mark that lets it pass.
 func (i Ink) Control(sequence string) string { return i.mark + sequence }

@@ -91,8 +91,12 @@ func (w *Writer) clean(to, data []byte) (clean, rest []byte) {
 	return to, nil
 }
 
-// maxSequence is the length of the longest sequence that follows a mark.
-const maxSequence = 16
+// maxSequence is the length of the longest sequence that follows a mark, and maxLink that of
+// the longest hyperlink.
+const (
+	maxSequence = 16
+	maxLink     = 4096
+)
 
 // ownSequence returns the sequence behind a mark and its length, 0 if there is none
 // and -1 if more data is needed.
@@ -106,6 +110,10 @@ func ownSequence(data []byte) (string, int) {
 		return "", -1
 	case data[0] == ':' && data[1] == ':':
 		return actions, 2
+	case bytes.HasPrefix(data, []byte(linkBegin)):
+		return ownLink(data)
+	case bytes.HasPrefix([]byte(linkBegin), data):
+		return "", -1
 	case data[0] != '\x1b' || data[1] != '[':
 		return "", 0
 	}
@@ -119,6 +127,27 @@ func ownSequence(data []byte) (string, int) {
 		}
 	}
 	if len(data) < maxSequence {
+		return "", -1
+	}
+	return "", 0
+}
+
+// ownLink is ownSequence for the part of a hyperlink: an address of visible ASCII.
+func ownLink(data []byte) (string, int) {
+	for i := len(linkBegin); i < min(len(data), maxLink); i++ {
+		switch c := data[i]; {
+		case c > ' ' && c < 0x7f:
+		case c != '\x1b':
+			return "", 0
+		case i+1 == len(data):
+			return "", -1
+		case data[i+1] != '\\':
+			return "", 0
+		default:
+			return string(data[:i+len(linkEnd)]), i + len(linkEnd)
+		}
+	}
+	if len(data) < maxLink {
 		return "", -1
 	}
 	return "", 0

@@ -154,6 +154,17 @@ func (p Plan) Row(id resource.ID) Row {
 	return p.Resources[i]
 }
 
+// IDs returns the resources of the plan that an apply or a deletion does not leave as they are.
+func (p Plan) IDs() []resource.ID {
+	var ids []resource.ID
+	for _, row := range p.Resources {
+		if row.Action != activities.PlanNone {
+			ids = append(ids, row.ID)
+		}
+	}
+	return ids
+}
+
 // SetOrphans adds the managed resources without a manifest; of names what they belong to.
 func (p *Plan) SetOrphans(orphans []resource.ID, of string) { p.Orphans, p.orphansOf = orphans, of }
 
