@@ -82,7 +82,7 @@ func (a *app) ui(ctx context.Context, listen, planFile string, options page.Opti
 	if err != nil {
 		return cli.BadInput("%w", err)
 	}
-	options.Reader, options.Fleet = b.Reader, b
+	options.Reader, options.Fleet, options.Specs = b.Reader, b, b
 	options.Namespace, options.TaskQueue, options.Now = b.namespace, a.taskQueue, a.now
 	options.History = func(ctx context.Context, workflowID string) ([]audit.Record, string, error) {
 		runs, records, err := a.auditRecords(ctx, b, workflowID, time.Time{})

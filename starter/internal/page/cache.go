@@ -37,6 +37,8 @@ type watched struct {
 	history   []audit.Record
 	begin     string
 	historyOf runLength
+
+	bodies bodiesReading
 }
 
 // runLength identifies a state of a history: it changes with each event.

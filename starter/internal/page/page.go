@@ -33,6 +33,8 @@ type Options struct {
 	// History reads the requests and writes of a resource, and a sentence about where they
 	// begin.
 	History func(ctx context.Context, workflowID string) (records []audit.Record, begin string, err error)
+	// Specs reads the specs of resources, and the resources by them.
+	Specs backend.SpecReader
 	// Plan is a saved plan to show first, nil for none; PlanAgain plans it as it is now.
 	Plan      *SavedPlan
 	PlanAgain func(ctx context.Context, file plan.File) (plan.Plan, error)
@@ -120,6 +122,7 @@ func (s *Server) Handler() http.Handler {
 	pages.HandleFunc("GET /graph", s.graph)
 	pages.HandleFunc("GET /resource", s.resource)
 	pages.HandleFunc("GET /resource/history", s.history)
+	pages.HandleFunc("GET /resource/bodies", s.bodies)
 	if s.plans != nil {
 		pages.HandleFunc("GET /plan", s.plan)
 	}

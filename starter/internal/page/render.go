@@ -21,6 +21,7 @@ const (
 	pageGraph    = "graph"
 	pageResource = "resource"
 	pageHistory  = "history"
+	pageBodies   = "bodies"
 	pagePlan     = "plan"
 	pageMessage  = "message"
 )
@@ -40,7 +41,7 @@ func parseTemplates() map[string]*template.Template {
 		"file": staticAddress, "plural": plural, "moment": newMoment, "dict": args,
 	}).ParseFS(templateFiles, "templates/layout.html.tmpl", "templates/parts.html.tmpl"))
 	parsed := map[string]*template.Template{}
-	for _, name := range []string{pageOverview, pageGraph, pageResource, pageHistory, pagePlan, pageMessage} {
+	for _, name := range []string{pageOverview, pageGraph, pageResource, pageHistory, pageBodies, pagePlan, pageMessage} {
 		parsed[name] = template.Must(template.Must(layout.Clone()).ParseFS(templateFiles, "templates/"+name+".html.tmpl"))
 	}
 	return parsed

@@ -53,6 +53,8 @@ type Resource struct {
 	Links      []Link
 	Graph      string
 	History    string
+	// Bodies is the address of both whole bodies, "" if nothing manages it.
+	Bodies string
 }
 
 // Condition is the condition in words.
@@ -190,6 +192,9 @@ func (s *Server) newResource(ctx context.Context, state *snapshot, v backend.Vie
 		Exports: v.Exports, Foreign: oneLines(v.Foreign), Unverified: oneLines(v.Unverified),
 		DifferencesAt: v.DifferencesAt, Resolved: v.Condition.Ready,
 		Graph: address("/graph", "of", v.ID.String()), History: address("/resource/history", "id", v.ID.String()),
+	}
+	if !v.Unmanaged {
+		page.Bodies = address("/resource/bodies", "id", v.ID.String())
 	}
 	if v.Unmanaged && v.Ended == "" {
 		page.Condition.Message = "No workflow manages it: it was never applied, or was deleted long ago."

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/internal/audit"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
@@ -45,6 +46,11 @@ type world struct {
 	workers  []backend.Poller
 	statuses map[string]workflows.Status
 	history  []audit.Record
+	// spec is the manifest of every resource, observed its body in Azure; imports counts the
+	// readings.
+	spec     *resource.Desired
+	observed activities.ImportResourceResult
+	imports  int
 	err      error
 	// lists are the queries, around counts the requests for freezes and workers, asked those
 	// for one resource.
@@ -107,6 +113,19 @@ func (w *world) Pollers(context.Context) ([]backend.Poller, error) {
 	return w.workers, w.err
 }
 
+func (w *world) Memory(context.Context, string) (activities.WorkflowMemory, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return activities.WorkflowMemory{Desired: w.spec}, w.err
+}
+
+func (w *world) Import(context.Context, string, activities.ImportResourceInput) (activities.ImportResourceResult, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.imports++
+	return w.observed, w.err
+}
+
 func (w *world) clock() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -124,7 +143,7 @@ func (w *world) pass(d time.Duration) {
 
 func (w *world) options() Options {
 	return Options{
-		Reader: w, Fleet: w, Namespace: "default", TaskQueue: "armature", Portal: "https://portal.azure.com", WebUI: "http://127.0.0.1:8233", Now: w.clock,
+		Reader: w, Fleet: w, Specs: w, Namespace: "default", TaskQueue: "armature", Portal: "https://portal.azure.com", WebUI: "http://127.0.0.1:8233", Now: w.clock,
 		History: func(context.Context, string) ([]audit.Record, string, error) {
 			return w.history, "they begin here", w.err
 		},

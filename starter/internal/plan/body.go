@@ -12,25 +12,55 @@ import (
 // maskedText stands for a value that is not shown.
 const maskedText = "(masked)"
 
-// bodyDetails returns a line for each value of a body, sorted by path. $secret, $ref and
-// $text are shown as the manifest states them. A manifest has no literal secret; what looks
-// like one and is not stated to be plain is masked.
-func bodyDetails(desired resource.Desired) []detail {
+// Body returns the body of a manifest for people. $secret, $ref and $text are as the manifest
+// states them. A manifest has no literal secret; what looks like one and is not stated to be
+// plain is masked.
+func Body(desired resource.Desired) (map[string]any, error) {
 	body, err := resource.DecodeBody(desired.Body)
+	if err != nil {
+		return nil, err
+	}
+	return bodyMasker{plain: desired.Plain}.object(nil, body, resource.Surroundings{}), nil
+}
+
+// bodyDetails returns a line for each value of a body, sorted by path.
+func bodyDetails(desired resource.Desired) []detail {
+	body, err := Body(desired)
 	if err != nil {
 		return []detail{{remark: "the body is not shown: " + text.OneLine(err.Error())}}
 	}
-	w := bodyWriter{plain: desired.Plain}
-	w.object(nil, body, resource.Surroundings{})
-	return w.lines
+	var lines []detail
+	for _, name := range slices.Sorted(maps.Keys(body)) {
+		lines = appendBody(lines, resource.Path{{Name: name}}, body[name])
+	}
+	return lines
 }
 
-type bodyWriter struct {
-	plain []string
-	lines []detail
+// appendBody appends a line for each value in a value.
+func appendBody(lines []detail, path resource.Path, value any) []detail {
+	switch v := value.(type) {
+	case map[string]any:
+		if len(v) > 0 && !isMarker(v) {
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				lines = appendBody(lines, path.With(resource.Step{Name: name}), v[name])
+			}
+			return lines
+		}
+	case []any:
+		for i, item := range v {
+			lines = appendBody(lines, path.With(resource.Step{Index: i, IsIndex: true}), item)
+		}
+		if len(v) > 0 {
+			return lines
+		}
+	}
+	return append(lines, detail{path: text.Name(path.String()), after: text.Visible(valueText(value)), added: true})
 }
 
-func (w *bodyWriter) object(path resource.Path, object map[string]any, around resource.Surroundings) {
+// bodyMasker copies a body with masks in place of secrets.
+type bodyMasker struct{ plain []string }
+
+func (m bodyMasker) object(path resource.Path, object map[string]any, around resource.Surroundings) map[string]any {
 	inside := resource.Surroundings{Under: around.Under, Parent: around.Parent, Has: func(name string) bool {
 		_, _, has := jsontree.Member(object, name)
 		return has
@@ -41,35 +71,35 @@ func (w *bodyWriter) object(path resource.Path, object map[string]any, around re
 			break
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(object)) {
+	masked := make(map[string]any, len(object))
+	for name, value := range object {
 		secret := around.Under || resource.SecretProperty(name, inside)
 		if resource.RightsName(name) {
 			secret = false
 		}
-		w.value(path.With(resource.Step{Name: name}), object[name], resource.Surroundings{Under: secret, Parent: name})
+		masked[name] = m.value(path.With(resource.Step{Name: name}), value, resource.Surroundings{Under: secret, Parent: name})
 	}
+	return masked
 }
 
-func (w *bodyWriter) value(path resource.Path, value any, around resource.Surroundings) {
+func (m bodyMasker) value(path resource.Path, value any, around resource.Surroundings) any {
 	switch v := value.(type) {
 	case map[string]any:
-		if len(v) > 0 && !isMarker(v) {
-			w.object(path, v, around)
-			return
+		if !isMarker(v) {
+			return m.object(path, v, around)
 		}
 	case []any:
+		items := make([]any, len(v))
 		for i, item := range v {
-			w.value(path.With(resource.Step{Index: i, IsIndex: true}), item, around)
+			items[i] = m.value(path.With(resource.Step{Index: i, IsIndex: true}), item, around)
 		}
-		if len(v) > 0 {
-			return
-		}
+		return items
 	case string:
-		if (around.Under || resource.ContainsCredential(v)) && !slices.Contains(w.plain, path.String()) {
-			value = maskedText
+		if (around.Under || resource.ContainsCredential(v)) && !slices.Contains(m.plain, path.String()) {
+			return maskedText
 		}
 	}
-	w.lines = append(w.lines, detail{path: text.Name(path.String()), after: text.Visible(valueText(value)), added: true})
+	return value
 }
 
 // isMarker reports whether an object stands for a value that is known later.
