@@ -52,7 +52,6 @@ func newRecord(d decoder, info *workflowpb.WorkflowExecutionInfo) Record {
 		Phase:      workflows.Phase(d.text(attributes[searchattr.ReconcilePhase])),
 		Reason:     resource.Reason(d.text(attributes[searchattr.ReconcileReason])),
 		Since:      d.time(attributes[searchattr.ReconcileSince]),
-		Summary:    m.summary(memo[workflows.MemoSummary]),
 		WaitingFor: d.texts(attributes[searchattr.ReconcileWaitingFor]),
 		Needs:      d.texts(attributes[searchattr.ReconcileNeeds]),
 		Labels:     d.texts(attributes[searchattr.ReconcileLabels]),
@@ -61,6 +60,7 @@ func newRecord(d decoder, info *workflowpb.WorkflowExecutionInfo) Record {
 		Stuck:      describeStuck(d.texts(attributes[attributeProblems]), 0),
 		Running:    info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING,
 	}
+	r.Summary, r.LastWrite = m.summary(memo[workflows.MemoSummary])
 	// Another tool may have written a memo that does not parse; the workflow ID
 	// still identifies the row.
 	r.ID, _ = resource.ParseID(m.text(memo[workflows.MemoID]))
@@ -172,10 +172,13 @@ func (d decoder) time(p *commonpb.Payload) time.Time {
 }
 
 // summary decodes a payload with a summary; it returns nil for any other payload.
-func (d decoder) summary(p *commonpb.Payload) *workflows.Summary {
-	var value workflows.Summary
-	if p == nil || d.FromPayload(p, &value) != nil {
-		return nil
+func (d decoder) summary(p *commonpb.Payload) (*workflows.Summary, *LastWrite) {
+	var value struct {
+		workflows.Summary
+		LastWrite *LastWrite `json:"lastWrite"`
 	}
-	return &value
+	if p == nil || d.FromPayload(p, &value) != nil {
+		return nil, nil
+	}
+	return &value.Summary, value.LastWrite
 }

@@ -39,6 +39,8 @@ type Record struct {
 	Since time.Time
 	// Summary is what the workflow wrote for lists, nil until its first pass has ended.
 	Summary *workflows.Summary
+	// LastWrite is the last write to Azure, nil if the workflow noted none.
+	LastWrite *LastWrite
 	// WaitingFor and Needs are keys (workflows.WaitingKey) of the resources that
 	// this one waits for and depends on.
 	WaitingFor []string
@@ -78,6 +80,17 @@ type Record struct {
 	EndedAt time.Time
 	// Final is the status that the ended workflow returned, nil if it returned none.
 	Final *workflows.Status
+}
+
+// LastWrite is a write to Azure as the summary for lists has it.
+type LastWrite struct {
+	At time.Time `json:"at"`
+	// Verb is create, update, correct, delete or replace.
+	Verb string `json:"verb"`
+	// Paths is the number of values that the write changed.
+	Paths int `json:"paths,omitempty"`
+	// By is the user who requested it, or drift.
+	By string `json:"by,omitempty"`
 }
 
 // Obstacle returns why the workflow is not asked, "" if nothing is known against it: it cannot

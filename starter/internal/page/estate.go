@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -126,6 +127,8 @@ type estate struct {
 	nextAll, nextChanges, nextAround time.Time
 	// listedAt is when the last list that succeeded was requested.
 	listedAt time.Time
+
+	endings endings
 }
 
 func newEstate(options Options) *estate {
@@ -205,6 +208,62 @@ func (e *estate) read(ctx context.Context, now time.Time) {
 	e.reading = nil
 }
 
+// maxEndings bounds the begins whose ended workflows are kept.
+const maxEndings = 16
+
+// endings are the workflows that ended since a time, by that time as an address has it.
+type endings struct {
+	mu    sync.Mutex
+	known map[string]ending
+}
+
+type ending struct {
+	readAt  time.Time
+	records []backend.Record
+	err     error
+}
+
+// endedQuery returns the query for workflows that ended since a time.
+func endedQuery(since time.Time) string {
+	return "WorkflowType = '" + workflows.ReconcileResourceWorkflow + "' AND ExecutionStatus != 'Running' AND ExecutionStatus != 'ContinuedAsNew' AND CloseTime >= '" +
+		since.UTC().Format(time.RFC3339) + "'"
+}
+
+// endedSince returns the last runs of the workflows that ended since a time, read at most once
+// in aroundEvery for all browsers. With an error it returns the older ones, if there are any.
+func (e *estate) endedSince(ctx context.Context, stated string, since time.Time) ([]backend.Record, error) {
+	e.endings.mu.Lock()
+	defer e.endings.mu.Unlock()
+	now := e.now()
+	last := e.endings.known[stated]
+	if !last.readAt.IsZero() && now.Sub(last.readAt) < aroundEvery {
+		return last.records, last.err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), resourceTimeout)
+	defer cancel()
+	records, err := e.reader.List(ctx, endedQuery(since))
+	if err == nil {
+		last.records = newestRuns(records)
+	}
+	last.readAt, last.err = now, err
+	if len(e.endings.known) >= maxEndings || e.endings.known == nil {
+		e.endings.known = map[string]ending{}
+	}
+	e.endings.known[stated] = last
+	return last.records, err
+}
+
+// newestRuns returns the last run of each workflow.
+func newestRuns(records []backend.Record) []backend.Record {
+	newest := map[string]backend.Record{}
+	for _, r := range records {
+		if other, known := newest[r.WorkflowID]; !known || other.Started.Before(r.Started) {
+			newest[r.WorkflowID] = r
+		}
+	}
+	return slices.Collect(maps.Values(newest))
+}
+
 func later(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return b
@@ -240,19 +299,17 @@ func (e *estate) readInto(ctx context.Context, next *snapshot, all, around bool,
 // merge returns records with changed ones in place of their older versions, and without those
 // that ended. Of several runs of a workflow the newest counts.
 func merge(records, changed []backend.Record) []backend.Record {
-	newest := map[string]backend.Record{}
-	for _, r := range changed {
-		if other, known := newest[r.WorkflowID]; !known || other.Started.Before(r.Started) {
-			newest[r.WorkflowID] = r
-		}
+	runs, replaced := newestRuns(changed), map[string]bool{}
+	for _, r := range runs {
+		replaced[r.WorkflowID] = true
 	}
-	merged := make([]backend.Record, 0, len(records)+len(newest))
+	merged := make([]backend.Record, 0, len(records)+len(runs))
 	for _, r := range records {
-		if _, changed := newest[r.WorkflowID]; !changed {
+		if !replaced[r.WorkflowID] {
 			merged = append(merged, r)
 		}
 	}
-	for _, r := range newest {
+	for _, r := range runs {
 		if r.Running {
 			merged = append(merged, r)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 )
 
@@ -91,6 +92,28 @@ func TestTemporalAway(t *testing.T) {
 	first.err = errors.New("refused")
 	if page := first.visit(t).get("/").Body.String(); !strings.Contains(page, "Nothing to show yet") || !strings.Contains(page, "refused") {
 		t.Errorf("without any state the page is\n%s", page)
+	}
+}
+
+func TestNoPermission(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason string
+		err    error
+		want   string
+	}{
+		"denied":      {reason: "another attempt does not help", err: &backend.ServerError{Err: cli.Failed("use namespace default: permission denied by Temporal; ask for access")}, want: "Temporal refuses to show more."},
+		"unreachable": {reason: "another attempt helps", err: &backend.ServerError{Err: cli.Unreachable("reach Temporal: connection refused")}, want: "Temporal does not answer."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(record(t, cluster, workflows.PhaseReady))
+			b := w.visit(t)
+			b.get("/")
+			w.err = tc.err
+			w.pass(time.Minute)
+			if page := b.get("/").Body.String(); !strings.Contains(page, tc.want) || !strings.Contains(page, tc.err.Error()) || !strings.Contains(page, "adx") {
+				t.Errorf("%s: the page does not say %q with the last state:\n%s", tc.reason, tc.want, page)
+			}
+		})
 	}
 }
 

@@ -40,17 +40,6 @@ type Graph struct {
 	MoreRest       int
 }
 
-// Filter is what the address of a graph says.
-type Filter struct {
-	// Of is the ID of the resource in the middle, "" for none.
-	Of string
-	// Query is searched in name, ID, type, reason and labels.
-	Query, Phase, Label, Type string
-}
-
-// IsEmpty reports whether the filter chooses everything.
-func (f Filter) IsEmpty() bool { return f == Filter{} }
-
 // Choice is an address that differs in one part of the filter.
 type Choice struct {
 	Link
@@ -109,41 +98,13 @@ type Rest struct {
 // graph serves the graph.
 func (s *Server) graph(w http.ResponseWriter, r *http.Request) {
 	state := s.estate.look(r.Context())
-	query := r.URL.Query()
-	filter := Filter{
-		Of: query.Get("of"), Query: strings.TrimSpace(query.Get("q")), Phase: query.Get("phase"), Label: query.Get("label"), Type: query.Get("type"),
-	}
-	page, err := newGraph(r.Context(), state, filter, s.options.Now())
+	page, err := newGraph(r.Context(), state, filterOf(r.URL.Query()), s.options.Now())
 	if err != nil {
 		s.failed(w, r, err)
 		return
 	}
 	page.Frame = s.frame(r, state, "Graph")
 	s.render(w, r, pageGraph, page)
-}
-
-func (f Filter) href() string {
-	return address("/graph", "of", f.Of, "q", f.Query, "phase", f.Phase, "label", f.Label, "type", f.Type)
-}
-
-// matches reports whether a view has what the filter asks for, but for the middle.
-func (f Filter) matches(v backend.View, reason string) bool {
-	if f.Phase != "" && !strings.EqualFold(v.PhaseName(), f.Phase) || f.Type != "" && !strings.EqualFold(v.ID.Type(), f.Type) {
-		return false
-	}
-	if f.Label != "" && !slices.Contains(v.Record.Labels, f.Label) {
-		return false
-	}
-	if f.Query == "" {
-		return true
-	}
-	text := strings.ToLower(strings.Join(append([]string{v.DisplayName(), v.ID.String(), v.ID.Type(), cli.Kind(v.ID), reason, v.PhaseName()}, v.Record.Labels...), "\n"))
-	for _, word := range strings.Fields(strings.ToLower(f.Query)) {
-		if !strings.Contains(text, word) {
-			return false
-		}
-	}
-	return true
 }
 
 // newGraph returns the part of the estate that a filter names; without one, the root causes and
@@ -198,7 +159,7 @@ func newGraph(ctx context.Context, state *snapshot, filter Filter, now time.Time
 		g.Nodes = append(g.Nodes, net.node(key, shown, filter, now))
 	}
 	g.Edges = net.edges(shown)
-	g.addRest(state, shown)
+	g.addRest(state, shown, now)
 	return g, nil
 }
 
@@ -222,11 +183,11 @@ func (g *Graph) addPhases(state *snapshot) {
 }
 
 // addRest counts the resources that the graph does not show, by kind and state.
-func (g *Graph) addRest(state *snapshot, shown []string) {
+func (g *Graph) addRest(state *snapshot, shown []string, now time.Time) {
 	counts := map[Rest]int{}
 	for _, r := range state.records {
 		v := backend.ListedView(r)
-		if slices.Contains(shown, r.Key()) || !g.Filter.IsEmpty() && g.Filter.Of == "" && !g.Filter.matches(v, string(r.Reason)) {
+		if slices.Contains(shown, r.Key()) || !g.Filter.IsEmpty() && g.Filter.Of == "" && !g.Filter.matches(v, string(v.CurrentCondition(now).Reason)) {
 			continue
 		}
 		other := g.Filter

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"errors"
 	"net/url"
 	"strings"
 	"time"
@@ -22,11 +23,18 @@ type Frame struct {
 	// Query is the text of the search field.
 	Query string
 	// ReadAt is when the state was read from Temporal; Away is why it is not newer, "" if it
-	// is. AwaySince is set with Away.
-	ReadAt time.Time
-	Away   string
+	// is. Refused: the user may not read it.
+	ReadAt  time.Time
+	Away    string
+	Refused bool
 	// Notes are sentences about the whole estate: no worker, no permission.
 	Notes []Note
+}
+
+// setAway says why the state is not newer.
+func (f *Frame) setAway(err error) {
+	server, ok := errors.AsType[*backend.ServerError](err)
+	f.Away, f.Refused = cli.OneLine(err.Error()), ok && cli.ExitCode(server) != cli.ExitUnreachable
 }
 
 // Note is a sentence with a tone.

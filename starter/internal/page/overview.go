@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/screen"
@@ -22,7 +23,6 @@ import (
 const (
 	maxCauses  = 24
 	maxHeld    = 6
-	maxChanges = 12
 	maxGroups  = 16
 	maxWorkers = 8
 )
@@ -52,7 +52,11 @@ type Overview struct {
 	MoreCauses  int
 	Workers     []Worker
 	MoreWorkers int
-	Changes     []Change
+	Changes     Changes
+	// Filter restricts everything but freezes and workers; Reset is the address without it, ""
+	// if there is none.
+	Filter Filter
+	Reset  string
 }
 
 // Link is a text with an address.
@@ -101,18 +105,20 @@ type Cause struct {
 // Worker is a process that polls the task queue.
 type Worker struct{ Identity, Version string }
 
-// Change is a resource whose state changed lately.
-type Change struct {
-	Ref
-	At      time.Time
-	Reason  string
-	Message string
-}
-
 // overview serves the first page.
 func (s *Server) overview(w http.ResponseWriter, r *http.Request) {
 	state := s.estate.look(r.Context())
-	page, err := newOverview(r.Context(), state, overviewRequest{by: r.URL.Query().Get("by"), now: s.options.Now()})
+	query := r.URL.Query()
+	request := overviewRequest{filter: filterOf(query), by: query.Get("by"), since: query.Get("since"), now: s.options.Now()}
+	if request.since != "" {
+		var err error
+		if request.from, err = parseSince(request.since, request.now); err != nil {
+			s.notFound(w, r, "The address has no time since which to show changes: since "+err.Error()+".")
+			return
+		}
+		request.ended, request.endedErr = s.estate.endedSince(r.Context(), request.since, request.from)
+	}
+	page, err := newOverview(r.Context(), state, request)
 	if err != nil {
 		s.failed(w, r, err)
 		return
@@ -123,23 +129,46 @@ func (s *Server) overview(w http.ResponseWriter, r *http.Request) {
 
 // overviewRequest is what the address of an overview says.
 type overviewRequest struct {
+	filter Filter
 	// by is the label of the groups, "" for the most common.
-	by  string
-	now time.Time
+	by string
+	// since is the begin of the changes as the address has it, "" for the last ones; from is
+	// its time.
+	since string
+	from  time.Time
+	// ended are the resources whose workflows ended since, endedErr is why they are not known.
+	ended    []backend.Record
+	endedErr error
+	now      time.Time
+}
+
+// chooses reports whether a view is in the part of the estate that the address names.
+func (r overviewRequest) chooses(v backend.View) bool {
+	return r.filter.matches(v, string(v.CurrentCondition(r.now).Reason))
+}
+
+// href returns the address of the overview with another label of the groups and another begin
+// of the changes.
+func (r overviewRequest) href(by, since string) string {
+	return address("/", r.filter.pairs("by", by, "since", since)...)
 }
 
 func newOverview(ctx context.Context, state *snapshot, request overviewRequest) (Overview, error) {
-	views := backend.ListedViews(state.records)
-	page := Overview{Total: len(views), FreezesInterrupted: state.freezesInterrupted}
-	page.count(views)
-	page.group(views, request.by)
+	request.filter.Of = ""
+	views := slices.DeleteFunc(backend.ListedViews(state.records), func(v backend.View) bool { return !request.chooses(v) })
+	page := Overview{Total: len(views), FreezesInterrupted: state.freezesInterrupted, Filter: request.filter}
+	if !request.filter.IsEmpty() {
+		page.Reset = overviewRequest{}.href(request.by, request.since)
+	}
+	page.count(views, request.filter)
+	page.group(views, request)
 	for _, f := range state.freezes {
 		page.Freezes = append(page.Freezes, Freeze{
 			Scope: screen.FreezeScope(f), By: cli.OneLine(f.By), Reason: cli.OneLine(f.Reason), Since: f.Since,
 			Lift: "armature unfreeze" + cli.SelectorFlag(f.Selector),
 		})
 	}
-	if err := page.addCauses(ctx, state, request.now); err != nil {
+	if err := page.addCauses(ctx, state, views, request.now); err != nil {
 		return Overview{}, err
 	}
 	for _, p := range state.workers {
@@ -149,7 +178,7 @@ func newOverview(ctx context.Context, state *snapshot, request overviewRequest) 
 		}
 		page.Workers = append(page.Workers, Worker{Identity: cli.OneLine(p.Identity), Version: cli.OneLine(p.BuildID)})
 	}
-	page.addChanges(views, request.now)
+	page.Changes = newChanges(views, request)
 	page.summarize()
 	return page, nil
 }
@@ -158,6 +187,8 @@ func newOverview(ctx context.Context, state *snapshot, request overviewRequest) 
 func (p *Overview) summarize() {
 	p.Lead = fmt.Sprintf("%d of %s Ready.", p.Ready, cli.CountAre(p.Total, "resource"))
 	switch waiting := p.Total - p.Ready; {
+	case p.Total == 0 && p.Reset != "":
+		p.Headline, p.Lead = "Nothing matches", ""
 	case p.Total == 0:
 		p.Headline, p.Lead = "No resources are managed", ""
 	case len(p.Acts) > 0:
@@ -171,7 +202,7 @@ func (p *Overview) summarize() {
 }
 
 // count counts the phases, in the order in which people look at them.
-func (p *Overview) count(views []backend.View) {
+func (p *Overview) count(views []backend.View, filter Filter) {
 	counts := map[string]int{}
 	for _, v := range views {
 		counts[v.PhaseName()]++
@@ -179,7 +210,8 @@ func (p *Overview) count(views []backend.View) {
 	p.Ready = counts[string(workflows.PhaseReady)]
 	for _, name := range phaseOrder() {
 		if n := counts[name]; n > 0 {
-			p.Phases = append(p.Phases, Count{State: newState(name), N: n, Href: address("/graph", "phase", name)})
+			filter.Phase = name
+			p.Phases = append(p.Phases, Count{State: newState(name), N: n, Href: filter.href()})
 			p.Columns = append(p.Columns, newState(name))
 		}
 	}
@@ -195,7 +227,8 @@ func phaseOrder() []string {
 
 // group counts the phases for each value of a label: the given one, else the one that most
 // resources have.
-func (p *Overview) group(views []backend.View, by string) {
+func (p *Overview) group(views []backend.View, request overviewRequest) {
+	by := request.by
 	have := map[string]int{}
 	for _, v := range views {
 		for _, label := range v.Record.Labels {
@@ -214,7 +247,7 @@ func (p *Overview) group(views []backend.View, by string) {
 	p.By = by
 	for _, key := range keys {
 		if key != by {
-			p.Keys = append(p.Keys, Link{Text: key, Href: address("/", "by", key)})
+			p.Keys = append(p.Keys, Link{Text: key, Href: request.href(key, request.since)})
 		}
 	}
 	groups := map[string]map[string]int{}
@@ -238,13 +271,15 @@ func (p *Overview) group(views []backend.View, by string) {
 		label := by + "=" + value
 		g := Group{Name: cmp.Or(value, "without "+by)}
 		if value != "" {
-			g.Href = address("/graph", "label", label)
+			g.Href = request.filter.with(label).href()
 		}
 		for _, column := range p.Columns {
 			n := groups[value][column.Text]
 			c := Count{State: column, N: n}
 			if n > 0 && value != "" {
-				c.Href = address("/graph", "label", label, "phase", column.Text)
+				below := request.filter.with(label)
+				below.Phase = column.Text
+				c.Href = below.href()
 			}
 			g.Counts, g.Total = append(g.Counts, c), g.Total+n
 		}
@@ -262,12 +297,22 @@ func (s *snapshot) engine(reader backend.Reader, now time.Time) *why.Engine {
 
 // addCauses adds the root causes: first those that a person ends, then by the number of
 // resources that each holds up, the oldest first.
-func (p *Overview) addCauses(ctx context.Context, state *snapshot, now time.Time) error {
+func (p *Overview) addCauses(ctx context.Context, state *snapshot, views []backend.View, now time.Time) error {
+	chosen := map[string]bool{}
+	for _, v := range views {
+		chosen[v.Record.WorkflowID] = true
+	}
+	isChosen := func(id resource.ID) bool { return chosen[id.WorkflowID()] }
+
 	report, err := state.engine(state, now).Causes(ctx, backend.Selection{})
 	if err != nil {
 		return err
 	}
 	for _, found := range report.Causes {
+		// A cause counts if it holds up a resource of the filter, or is one.
+		if len(views) < len(state.records) && !slices.ContainsFunc(found.Resources, isChosen) && (found.Link == nil || !isChosen(found.Link.ID)) {
+			continue
+		}
 		c := newCause(state, found)
 		if found.Link != nil && found.Link.Actor().Waits {
 			p.Waits = append(p.Waits, c)
@@ -352,18 +397,3 @@ func (s *snapshot) phaseOf(workflowID string) string {
 	}
 	return ""
 }
-
-// addChanges adds the resources whose state changed last.
-func (p *Overview) addChanges(views []backend.View, now time.Time) {
-	changed := slices.DeleteFunc(slices.Clone(views), func(v backend.View) bool { return v.Record.Since.IsZero() })
-	slices.SortStableFunc(changed, func(a, b backend.View) int { return b.Record.Since.Compare(a.Record.Since) })
-	for _, v := range changed[:min(maxChanges, len(changed))] {
-		c := v.CurrentCondition(now)
-		p.Changes = append(p.Changes, Change{
-			Ref: refOf(v.ID, v.PhaseName()), At: v.Record.Since, Reason: string(c.Reason), Message: cli.Cut(c.Message, maxMessage),
-		})
-	}
-}
-
-// maxMessage is the number of characters of a message in a list.
-const maxMessage = 200

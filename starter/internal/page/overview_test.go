@@ -151,3 +151,45 @@ func TestFreezes(t *testing.T) {
 		}
 	}
 }
+
+// TestFilteredOverview checks the parts of an overview of which the address names a part.
+func TestFilteredOverview(t *testing.T) {
+	other := group + "/providers/Microsoft.Kusto/clusters/other"
+	state := &snapshot{taskQueue: "armature", workers: []backend.Poller{{Identity: "worker-1"}}}
+	state.index([]backend.Record{
+		record(t, cluster, workflows.PhaseFailed, because("SkuNotAvailable"), labeled("env=prod", "team=data")),
+		record(t, database, workflows.PhaseBlocked, because(resource.ReasonReconciliationBlocked), waitsFor(t, cluster), labeled("env=test")),
+		record(t, other, workflows.PhaseFailed, because("QuotaExceeded"), labeled("env=prod")),
+	})
+	cases := map[string]struct {
+		reason   string
+		filter   Filter
+		want     []string
+		headline string
+		phases   string
+	}{
+		"label":     {reason: "the cause is elsewhere, and holds up a resource of the label", filter: Filter{Label: "env=test"}, want: []string{"acts: the owner of the manifest: adx Failed holds 1"}, headline: "1 cause needs a person", phases: "/graph?label=env%3Dtest&phase=Blocked"},
+		"two":       {reason: "all labels of a selector", filter: Filter{Label: "env=prod,team=data"}, want: []string{"acts: the owner of the manifest: adx Failed holds 1"}, headline: "1 cause needs a person", phases: "/graph?label=env%3Dprod%2Cteam%3Ddata&phase=Failed"},
+		"reason":    {reason: "the link of an alert", filter: Filter{Reason: "QuotaExceeded"}, want: []string{"acts: the owner of the manifest: other Failed"}, headline: "1 cause needs a person", phases: "/graph?phase=Failed&reason=QuotaExceeded"},
+		"no match":  {reason: "an alert that is over", filter: Filter{Reason: "Held"}, headline: "Nothing matches"},
+		"no filter": {reason: "everything", want: []string{"acts: the owner of the manifest: adx Failed holds 1", "acts: the owner of the manifest: other Failed"}, headline: "2 causes need a person", phases: "/graph?phase=Failed /graph?phase=Blocked"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			page, err := newOverview(t.Context(), state, overviewRequest{filter: tc.filter, now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var phases []string
+			for _, count := range page.Phases {
+				phases = append(phases, count.Href)
+			}
+			if diff := cmp.Diff(tc.want, brief(page)); diff != "" || page.Headline != tc.headline || strings.Join(phases, " ") != tc.phases {
+				t.Errorf("%s: headline %q, phases %q (-want +got):\n%s", tc.reason, page.Headline, phases, diff)
+			}
+			if (page.Reset != "") != !tc.filter.IsEmpty() {
+				t.Errorf("%s: the way back is %q", tc.reason, page.Reset)
+			}
+		})
+	}
+}

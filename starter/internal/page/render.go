@@ -64,7 +64,7 @@ func (s *Server) frame(r *http.Request, state *snapshot, here string) Frame {
 		HasPlan: s.plans != nil,
 	}
 	if state.err != nil {
-		f.Away = cli.OneLine(state.err.Error())
+		f.setAway(state.err)
 		return f
 	}
 	if len(state.workers) == 0 {

@@ -162,9 +162,9 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 	}
 	page.Frame = s.frame(r, state, "")
 	page.Title = page.Name
-	page.ReadAt, page.Away = readAt, ""
+	page.ReadAt, page.Away, page.Refused = readAt, "", false
 	if err != nil {
-		page.Away = cli.OneLine(err.Error())
+		page.setAway(err)
 	}
 	s.render(w, r, pageResource, page)
 }
