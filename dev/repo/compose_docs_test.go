@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"go.temporal.io/sdk/contrib/envconfig"
+
+	"github.com/armature-io/armature/resource"
 )
 
 // composeCommands are the docker compose commands of the pages, by page.
@@ -119,7 +121,8 @@ func (l lookup) LookupEnv(name string) (string, bool) {
 	return "", false
 }
 
-// Every alert says how bad it is and what to do, in the rules and on the page.
+// Every alert says how bad it is and what to do, in the rules and in its section of the page,
+// and has links to both pages.
 func TestAlertsSayWhatToDo(t *testing.T) {
 	var rules struct {
 		Groups []struct {
@@ -130,7 +133,8 @@ func TestAlertsSayWhatToDo(t *testing.T) {
 		}
 	}
 	readYAML(t, "deploy/prometheus/alerts.yml", &rules)
-	page, count := fileText(t, "docs/deployment.md"), 0
+	const page, overview = "docs/alerts.md", "http://127.0.0.1:8420/"
+	sections, count := regexp.MustCompile(`(?m)^### (Armature\w+)$`).FindAllString(fileText(t, page), -1), 0
 	for _, group := range rules.Groups {
 		for _, rule := range group.Rules {
 			count++
@@ -143,13 +147,22 @@ func TestAlertsSayWhatToDo(t *testing.T) {
 			if open, closed := strings.Count(rule.Expr, "("), strings.Count(rule.Expr, ")"); open != closed {
 				t.Errorf("%s: %d brackets open and %d close", rule.Alert, open, closed)
 			}
-			if !strings.Contains(page, "| `"+rule.Alert+"` |") {
-				t.Errorf("%s is not on docs/deployment.md", rule.Alert)
+			if !slices.Contains(sections, "### "+rule.Alert) {
+				t.Errorf("%s has no section in %s", rule.Alert, page)
+			}
+			if want := "https://github.com/armature-io/armature/blob/main/" + page + "#" + strings.ToLower(rule.Alert); rule.Annotations["runbook_url"] != want {
+				t.Errorf("%s has the runbook_url %s, want %s", rule.Alert, rule.Annotations["runbook_url"], want)
+			}
+			link, below := strings.CutPrefix(rule.Annotations["page_url"], overview)
+			if reason, filtered := strings.CutPrefix(link, "?reason="); !below || link != "" && !filtered {
+				t.Errorf("%s has the page_url %s, want %s, or that of a reason", rule.Alert, rule.Annotations["page_url"], overview)
+			} else if filtered && reason != "{{ $labels.reason }}" && !slices.ContainsFunc(resource.Reasons(), func(info resource.ReasonInfo) bool { return string(info.Reason) == reason }) {
+				t.Errorf("%s links to the reason %s, which does not exist", rule.Alert, reason)
 			}
 		}
 	}
-	if onPage := strings.Count(page, "| `Armature"); onPage != count || count == 0 {
-		t.Errorf("%d alerts on docs/deployment.md, %d in the rules", onPage, count)
+	if len(sections) != count || count == 0 {
+		t.Errorf("%d alerts on %s, %d in the rules", len(sections), page, count)
 	}
 }
 
