@@ -179,6 +179,21 @@ func TestMonitoringHasOneSource(t *testing.T) {
 	}
 }
 
+// The links of the alerts lead to the address of the pages that the values state.
+func TestAlertsLinkToThePage(t *testing.T) {
+	values := set(t, "cloud")
+	values["prometheusRule"] = map[string]any{"enabled": true, "page": "https://armature.example.com/"}
+	rule := string(find(t, render(t, values), "PrometheusRule", "armature").YAML)
+	for _, want := range []string{"page_url: https://armature.example.com/?reason=Held\n", "page_url: https://armature.example.com/?reason={{ $labels.reason }}\n"} {
+		if !strings.Contains(rule, want) {
+			t.Errorf("the rule has no %q", want)
+		}
+	}
+	if strings.Contains(rule, "127.0.0.1") || strings.Contains(rule, "example.com//") {
+		t.Errorf("a link does not lead to the address:\n%s", rule)
+	}
+}
+
 func find(t *testing.T, objects []Object, kind, name string) Object {
 	t.Helper()
 	for _, o := range objects {

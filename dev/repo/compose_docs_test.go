@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"go.temporal.io/sdk/contrib/envconfig"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/armature-io/armature/resource"
 )
@@ -180,5 +182,44 @@ func TestAlertsFire(t *testing.T) {
 		if said, err := exec.CommandContext(t.Context(), promtool, args...).CombinedOutput(); err != nil {
 			t.Errorf("promtool %v: %v\n%s", args, err, said)
 		}
+	}
+}
+
+// The example of Alertmanager's configuration uses annotations and receivers that exist, and
+// amtool accepts it.
+func TestAlertmanagerExample(t *testing.T) {
+	_, example, _ := strings.Cut(fileText(t, "docs/alerts.md"), "```yaml\n")
+	example, _, _ = strings.Cut(example, "```")
+	path := filepath.Join(t.TempDir(), "alertmanager.yml")
+	if err := os.WriteFile(path, []byte(example), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	type route struct {
+		Receiver string
+		Routes   []route
+	}
+	var config struct {
+		Route     route
+		Receivers []map[string]any
+	}
+	if err := yaml.Unmarshal([]byte(example), &config); err != nil || len(config.Receivers) != 2 {
+		t.Fatalf("the example has %d receivers: %v\n%s", len(config.Receivers), err, example)
+	}
+	for _, r := range append(config.Route.Routes, config.Route) {
+		if !slices.ContainsFunc(config.Receivers, func(receiver map[string]any) bool { return receiver["name"] == r.Receiver }) {
+			t.Errorf("there is no receiver %q", r.Receiver)
+		}
+	}
+	for _, match := range regexp.MustCompile(`Annotations\.(\w+)`).FindAllStringSubmatch(example, -1) {
+		if !strings.Contains(fileText(t, "deploy/prometheus/alerts.yml"), " "+match[1]+": ") {
+			t.Errorf("no alert has the annotation %s", match[1])
+		}
+	}
+	amtool, err := exec.LookPath("amtool")
+	if err != nil {
+		t.Skip("amtool is not here (go install github.com/prometheus/alertmanager/cmd/amtool@v0.35.0 brings it)")
+	}
+	if said, err := exec.CommandContext(t.Context(), amtool, "check-config", path).CombinedOutput(); err != nil {
+		t.Errorf("amtool: %v\n%s", err, said)
 	}
 }
