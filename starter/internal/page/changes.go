@@ -73,47 +73,57 @@ func newChanges(views []backend.View, request overviewRequest) Changes {
 	running := map[string]bool{}
 	for _, v := range views {
 		running[v.Record.WorkflowID] = true
-		c.add(v, v.PhaseName(), request)
 	}
+	changed := slices.Clone(views)
 	for _, r := range request.ended {
 		if v := backend.ListedView(r); !running[r.WorkflowID] && request.chooses(v) {
-			c.add(v, endName(r), request)
+			changed = append(changed, v)
 		}
 	}
-	slices.SortStableFunc(c.List, func(a, b Change) int { return cmp.Or(b.At.Compare(a.At), strings.Compare(a.Href, b.Href)) })
+	changed = slices.DeleteFunc(changed, func(v backend.View) bool {
+		at := changedAt(v.Record)
+		return at.IsZero() || at.Before(c.Since)
+	})
+	slices.SortFunc(changed, func(a, b backend.View) int {
+		return cmp.Or(changedAt(b.Record).Compare(changedAt(a.Record)), strings.Compare(a.Record.WorkflowID, b.Record.WorkflowID))
+	})
 	limit := maxLastChanges
 	if !c.Since.IsZero() {
 		limit = maxSinceChanges
+		c.More = max(0, len(changed)-limit)
 	}
-	if more := len(c.List) - limit; more > 0 {
-		c.List = c.List[:limit]
-		if !c.Since.IsZero() {
-			c.More = more
-		}
+	for _, v := range changed[:min(limit, len(changed))] {
+		c.List = append(c.List, newChange(v, c.Since, request.now))
 	}
 	return c
 }
 
-// add adds a resource if it changed since the begin.
-func (c *Changes) add(v backend.View, state string, request overviewRequest) {
-	r := v.Record
-	change := Change{Ref: refOf(v.ID, state), At: r.Since, Reason: string(v.CurrentCondition(request.now).Reason)}
-	if r.EndedAt.After(change.At) {
-		change.At = r.EndedAt
+// changedAt returns when a resource was written, changed its state, or ended last.
+func changedAt(r backend.Record) time.Time {
+	at := r.Since
+	if r.EndedAt.After(at) {
+		at = r.EndedAt
 	}
-	if w := r.LastWrite; w != nil && !w.At.Before(c.Since) {
-		change.Write, change.WriteAt = writeText(*w), w.At
-		if w.At.After(change.At) {
-			change.At = w.At
-		}
+	if r.LastWrite != nil && r.LastWrite.At.After(at) {
+		at = r.LastWrite.At
 	}
-	if change.At.IsZero() || change.At.Before(c.Since) {
-		return
+	return at
+}
+
+// newChange returns the model of a change. A write before the begin is none.
+func newChange(v backend.View, since, now time.Time) Change {
+	state := v.PhaseName()
+	if !v.Record.Running {
+		state = endName(v.Record)
 	}
+	change := Change{Ref: refOf(v.ID, state), At: changedAt(v.Record), Reason: string(v.CurrentCondition(now).Reason)}
 	if change.Reason == state || change.Reason == string(resource.ReasonSucceeded) {
 		change.Reason = ""
 	}
-	c.List = append(c.List, change)
+	if w := v.Record.LastWrite; w != nil && !w.At.Before(since) {
+		change.Write, change.WriteAt = writeText(*w), w.At
+	}
+	return change
 }
 
 // endName returns the state of a resource whose workflow ended.

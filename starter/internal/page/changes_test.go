@@ -85,11 +85,12 @@ func TestSincePage(t *testing.T) {
 	w := newWorld(record(t, cluster, workflows.PhaseReady))
 	gone := record(t, database, workflows.PhaseDeleting)
 	gone.Running, gone.Ended, gone.EndedAt = false, "Completed", w.now.Add(-time.Hour)
+	written(w.now.Add(-2*time.Hour), "delete", 0, "<b>ann")(&gone)
 	w.listed = []backend.Record{gone}
 	b := w.visit(t)
 	for range 5 {
 		page := b.get("/?since=18:00&label=").Body.String()
-		for _, want := range []string{"Changed since", "2026-11-20T18:00:00Z", "adx/telemetry", "Deleted"} {
+		for _, want := range []string{"Changed since", "2026-11-20T18:00:00Z", "adx/telemetry", "Deleted", "deleted, requested by &lt;b&gt;ann", "2026-11-21T10:00:00Z"} {
 			if !strings.Contains(page, want) {
 				t.Fatalf("the page does not say %q:\n%s", want, page)
 			}

@@ -144,7 +144,7 @@ type overviewRequest struct {
 
 // chooses reports whether a view is in the part of the estate that the address names.
 func (r overviewRequest) chooses(v backend.View) bool {
-	return r.filter.matches(v, string(v.CurrentCondition(r.now).Reason))
+	return r.filter.IsEmpty() || r.filter.matches(v, string(v.CurrentCondition(r.now).Reason))
 }
 
 // href returns the address of the overview with another label of the groups and another begin
