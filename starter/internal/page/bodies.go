@@ -54,6 +54,12 @@ func (s *Server) bodies(w http.ResponseWriter, r *http.Request) {
 	}
 	page := Bodies{Frame: s.frame(r, state, ""), Ref: refOf(listed.ID, state.phaseOf(listed.WorkflowID))}
 	page.Title, page.Self = page.Name+": manifest and Azure", ""
+	if state.err != nil {
+		page.AsOf, page.Manifest.Problem = s.options.Now(), cli.OneLine(state.err.Error())
+		page.Azure = page.Manifest
+		s.render(w, r, pageBodies, page)
+		return
+	}
 	reading := &s.resources.of(listed.WorkflowID).bodies
 	reading.mu.Lock()
 	defer reading.mu.Unlock()

@@ -47,8 +47,9 @@ func TestBodies(t *testing.T) {
 		t.Errorf("if Azure refuses, the page is\n%s", page)
 	}
 	w.pass(bodiesEvery)
-	w.err = errors.New("no worker responds")
-	if page := b.get(path).Body.String(); !strings.Contains(page, "no worker responds") {
-		t.Errorf("without a worker the page is\n%s", page)
+	w.err = errors.New("no response within 30s")
+	sent := w.imports
+	if page := b.get(path).Body.String(); !strings.Contains(page, "no response within 30s") || w.imports != sent {
+		t.Errorf("without Temporal the page asks it %d times:\n%s", w.imports-sent, page)
 	}
 }

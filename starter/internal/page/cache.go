@@ -64,13 +64,21 @@ func (r *resources) of(workflowID string) *watched {
 	return r.known[workflowID]
 }
 
-// view returns the state of a resource, from its workflow. listed is what the lists know.
-func (r *resources) view(ctx context.Context, listed backend.Record) (backend.View, time.Time, error) {
+// view returns the state of a resource, from its workflow. listed is what the lists know. While
+// Temporal does not answer the lists, it is not asked: the last state stays, at least that of
+// the lists.
+func (r *resources) view(ctx context.Context, listed backend.Record, state *snapshot) (backend.View, time.Time, error) {
 	w := r.of(listed.WorkflowID)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	r.refresh(ctx, w, listed)
-	return w.view, w.readAt, w.err
+	if state.err == nil {
+		r.refresh(ctx, w, listed)
+		return w.view, w.readAt, w.err
+	}
+	if _, known := state.byID[listed.WorkflowID]; known && w.readAt.IsZero() {
+		return backend.ListedView(listed), state.readAt, state.err
+	}
+	return w.view, w.readAt, state.err
 }
 
 // refresh reads a state that is too old. After an error, an older state stays. The caller
@@ -93,10 +101,16 @@ func (r *resources) refresh(ctx context.Context, w *watched, listed backend.Reco
 }
 
 // history returns the requests and writes of a resource, read again if it has new events.
-func (r *resources) history(ctx context.Context, listed backend.Record) ([]audit.Record, string, error) {
+func (r *resources) history(ctx context.Context, listed backend.Record, state *snapshot) ([]audit.Record, string, error) {
 	w := r.of(listed.WorkflowID)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if state.err != nil {
+		if w.historyOf.events > 0 {
+			return w.history, w.begin, nil
+		}
+		return nil, "", state.err
+	}
 	r.refresh(ctx, w, listed)
 	length := runLength{runID: w.view.Record.RunID, events: w.view.Record.Events}
 	if length.events > 0 && length == w.historyOf {

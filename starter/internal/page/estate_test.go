@@ -83,6 +83,11 @@ func TestTemporalAway(t *testing.T) {
 	if len(w.lists) != sent {
 		t.Error("a second look asks at once")
 	}
+	for path, want := range map[string]string{"?id=" + cluster: "message of adx", "?id=" + network: "This page cannot be shown now", "/history?id=" + cluster: `<p class="note bad">no response`} {
+		if page := b.get("/resource" + path).Body.String(); !strings.Contains(page, want) || !strings.Contains(page, "no response within 30s") || w.asked > 0 {
+			t.Errorf("the page %s asks Temporal %d times and does not say %q:\n%s", path, w.asked, want, page)
+		}
+	}
 	w.err = nil
 	w.pass(changesEvery)
 	if page := b.get("/").Body.String(); strings.Contains(page, "Temporal does not answer") {

@@ -36,10 +36,17 @@ type planCheck struct {
 	err       error
 }
 
-// check returns the plan as it is now.
-func (c *planCheck) check(ctx context.Context) (current plan.Plan, checkedAt time.Time, err error) {
+// check returns the plan as it is now. away is why Temporal cannot be asked, nil if it can: the
+// last check stays.
+func (c *planCheck) check(ctx context.Context, away error) (current plan.Plan, checkedAt time.Time, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if away != nil {
+		if c.checkedAt.IsZero() {
+			return plan.Plan{}, c.now(), away
+		}
+		return c.current, c.checkedAt, c.err
+	}
 	if now := c.now(); c.checkedAt.IsZero() || now.Sub(c.checkedAt) >= planEvery {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), planTimeout)
 		defer cancel()
@@ -81,16 +88,17 @@ type PlanRow struct {
 // plan serves the saved plan. A visible page does not repeat the check: that costs reads of
 // Azure.
 func (s *Server) plan(w http.ResponseWriter, r *http.Request) {
-	page := newPlanPage(r.Context(), s.plans)
-	page.Frame = s.frame(r, s.estate.look(r.Context()), "Plan")
+	state := s.estate.look(r.Context())
+	page := newPlanPage(r.Context(), s.plans, state.err)
+	page.Frame = s.frame(r, state, "Plan")
 	page.Self = ""
 	s.render(w, r, pagePlan, page)
 }
 
-func newPlanPage(ctx context.Context, c *planCheck) PlanPage {
+func newPlanPage(ctx context.Context, c *planCheck, away error) PlanPage {
 	file := c.saved.File
 	page := PlanPage{Name: cli.OneLine(c.saved.Name), By: cli.OneLine(file.By), Created: file.Created, Digest: file.Digest}
-	current, checkedAt, err := c.check(ctx)
+	current, checkedAt, err := c.check(ctx, away)
 	page.CheckedAt = checkedAt
 	if err != nil {
 		page.Problem = cli.OneLine(err.Error())

@@ -85,6 +85,11 @@ func TestPlan(t *testing.T) {
 			if b.get("/plan"); checks != 2 {
 				t.Errorf("a look after %s plans %d times in all", planEvery, checks)
 			}
+			w.err = errors.New("no response within 30s")
+			w.pass(planEvery)
+			if away := b.get("/plan").Body.String(); checks != 2 || !strings.Contains(away, "no response within 30s") || !strings.Contains(away, tc.want[0]) {
+				t.Errorf("without Temporal it plans %d times in all, and the page is\n%s", checks, away)
+			}
 			if strings.Contains(page, `hx-get="/plan`) {
 				t.Error("a visible page plans again by itself")
 			}

@@ -147,7 +147,7 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	view, readAt, err := s.resources.view(r.Context(), listed)
+	view, readAt, err := s.resources.view(r.Context(), listed, state)
 	if view.ID.IsZero() {
 		view.ID = listed.ID
 	}
@@ -487,7 +487,7 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request) {
 	}
 	page := History{Frame: s.frame(r, state, ""), Ref: refOf(listed.ID, state.phaseOf(listed.WorkflowID))}
 	page.Title = page.Name + ": requests and writes"
-	records, begin, err := s.resources.history(r.Context(), listed)
+	records, begin, err := s.resources.history(r.Context(), listed, state)
 	switch {
 	case errors.Is(err, context.Canceled):
 		return
