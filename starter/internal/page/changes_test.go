@@ -101,8 +101,9 @@ func TestSincePage(t *testing.T) {
 	}
 	w.pass(aroundEvery)
 	w.err = errors.New("no response within 30s")
-	if page := b.get("/?since=18:00").Body.String(); !strings.Contains(page, "Deleted resources may be missing: no response within 30s") || !strings.Contains(page, "adx/telemetry") {
-		t.Errorf("without Temporal the page is\n%s", page)
+	sent := len(w.lists)
+	if page := b.get("/?since=18:00").Body.String(); !strings.Contains(page, "Deleted resources may be missing: no response within 30s") || !strings.Contains(page, "adx/telemetry") || len(w.lists) != sent+1 {
+		t.Errorf("without Temporal %d lists are asked for, and the page is\n%s", len(w.lists)-sent, page)
 	}
 	if answer := b.get("/?since=yesterday"); answer.Code != 404 || !strings.Contains(answer.Body.String(), "must be a duration such as 24h") {
 		t.Errorf("a wrong time answers %d:\n%s", answer.Code, answer.Body)

@@ -230,12 +230,16 @@ func endedQuery(since time.Time) string {
 }
 
 // endedSince returns the last runs of the workflows that ended since a time, read at most once
-// in aroundEvery for all browsers. With an error it returns the older ones, if there are any.
-func (e *estate) endedSince(ctx context.Context, stated string, since time.Time) ([]backend.Record, error) {
+// in aroundEvery for all browsers, and never while state has an error. With an error it returns
+// the older ones, if there are any.
+func (e *estate) endedSince(ctx context.Context, state *snapshot, stated string, since time.Time) ([]backend.Record, error) {
 	e.endings.mu.Lock()
 	defer e.endings.mu.Unlock()
 	now := e.now()
 	last := e.endings.known[stated]
+	if state.err != nil {
+		return last.records, state.err
+	}
 	if !last.readAt.IsZero() && now.Sub(last.readAt) < aroundEvery {
 		return last.records, last.err
 	}

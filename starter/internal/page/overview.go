@@ -116,7 +116,7 @@ func (s *Server) overview(w http.ResponseWriter, r *http.Request) {
 			s.notFound(w, r, "The address has no time since which to show changes: since "+err.Error()+".")
 			return
 		}
-		request.ended, request.endedErr = s.estate.endedSince(r.Context(), request.since, request.from)
+		request.ended, request.endedErr = s.estate.endedSince(r.Context(), state, request.since, request.from)
 	}
 	page, err := newOverview(r.Context(), state, request)
 	if err != nil {
