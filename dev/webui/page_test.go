@@ -2,16 +2,19 @@ package webui
 
 import (
 	"bytes"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
 	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/workflows"
 )
 
 const (
@@ -29,7 +32,8 @@ type pages struct {
 }
 
 // TestPages opens the pages of `armature ui` for a cluster that is Updating while its databases
-// wait, then freezes, kills the worker, and stops Temporal.
+// wait, with the plan of a deletion, then freezes, lets everything become Ready, kills the
+// worker, and stops Temporal. In each state axe-core looks at every page.
 func TestPages(t *testing.T) {
 	if os.Getenv(chromiumVariable) == "" {
 		t.Skip("no browser: `make test-webui` installs Chromium and runs this test")
@@ -47,7 +51,7 @@ func TestPages(t *testing.T) {
 		do   func(pages)
 	}{
 		{"overview", pages.overview}, {"plan", pages.plan}, {"graph", pages.graphPage}, {"resource", pages.resourcePage}, {"keys", pages.keys}, {"narrow", pages.narrow},
-		{"freeze", pages.freeze}, {"no worker", pages.noWorker}, {"no Temporal", pages.noTemporal}, {"no program", pages.noProgram},
+		{"changes", pages.changes}, {"freeze", pages.freeze}, {"ready", pages.ready}, {"no worker", pages.noWorker}, {"no Temporal", pages.noTemporal}, {"no program", pages.noProgram},
 	} {
 		t.Run(look.name, func(t *testing.T) {
 			own := p
@@ -88,6 +92,28 @@ func (p pages) show(path string, texts ...string) {
 	p.b.until(texts...)
 }
 
+// paths are the addresses of all pages.
+func paths() []string {
+	id := "id=" + database
+	return []string{"/", "/?label=stack=demo&since=24h", "/graph", "/graph?of=" + cluster, "/resource?" + id, "/resource/history?" + id, "/resource/bodies?" + id, "/plan"}
+}
+
+// everywhere opens every page; each names the resource, or the plan.
+func (p pages) everywhere() {
+	p.T.Helper()
+	for _, path := range paths() {
+		text := "adx"
+		if path == "/plan" {
+			text = "old.plan"
+		}
+		begun := time.Now()
+		p.show(path, text)
+		shown := time.Since(begun)
+		p.accessibleIn("dark")
+		p.T.Logf("%s is shown after %s, and axe-core has ended after %s", path, shown, time.Since(begun)-shown)
+	}
+}
+
 func (p pages) overview() {
 	p.show("/", "Nothing needs a person", "Goes on alone", "Operating", "Holds up 3", "adx/telemetry", "Changed last", "By stack")
 	p.accessible()
@@ -104,6 +130,36 @@ func (p pages) resourcePage() {
 	p.b.untilTrue("the next try is a countdown", `/in \d+s|now/.test(document.querySelector(".next time").textContent)`)
 	p.accessible()
 	p.picture("ui-resource", 1280, 1000)
+	p.b.do("open both bodies", chromedp.Click("#whole summary"))
+	// Azure shows no database while its cluster is Updating.
+	p.b.until("softDeletePeriod: P30D", "The request cannot be served until the cluster is running")
+	p.accessible()
+}
+
+// changes answers "what changed overnight, by whom?" from the first page.
+func (p pages) changes() {
+	p.show("/", "Changed last")
+	p.b.do("show the changes since the evening", chromedp.Click(`section[aria-labelledby="changes"] .filters a[href*="18%3A00"]`))
+	p.b.until("Changed since", "adx/telemetry", "demo-nsg")
+	p.accessible()
+	p.show("/?label=stack%3Dother", "Nothing matches", "Everything")
+}
+
+// ready is the state in which the demo ends.
+func (p pages) ready() {
+	p.Sim.Call(http.MethodDelete, "/holds", nil, nil)
+	for _, name := range []string{"telemetry", "audit", "traces"} {
+		p.UntilPhase(120*time.Second, cluster+"/databases/"+name, workflows.PhaseReady)
+	}
+	p.show("/", "Everything is Ready")
+	p.show("/resource?id="+firewall, "Both whole")
+	p.b.do("open both bodies", chromedp.Click("#whole summary"))
+	p.b.untilTrue("both bodies stand side by side", `(() => {
+  const [manifest, azure] = document.querySelectorAll("#bodies-here pre");
+  return !!azure && [manifest, azure].every(side => side.textContent.includes("allow-rule-01")) && azure.textContent.includes("provisioningState: Succeeded") &&
+    Math.abs(manifest.getBoundingClientRect().top - azure.getBoundingClientRect().top) < 1;
+})()`)
+	p.everywhere()
 }
 
 func (p pages) graphPage() {
@@ -116,9 +172,27 @@ func (p pages) graphPage() {
 	if n := evaluate[int](p.b, `document.querySelectorAll("li.node a.ref").length`); n < 4 {
 		p.T.Errorf("the list has %d links, want one for each node", n)
 	}
+	p.tabs()
 	p.accessible()
 	p.picture("ui-graph", 1280, 800)
 	p.show("/graph?q=telemetry", "what matches", "adx/telemetry")
+}
+
+// tabs reaches every node of the graph by Tab.
+func (p pages) tabs() {
+	p.T.Helper()
+	names := evaluate[[]string](p.b, `[...document.querySelectorAll("#drawing a")].map(a => a.querySelector("title").textContent)`)
+	evaluate[string](p.b, `(document.getElementById("search").focus(), "")`)
+	reached := map[string]bool{}
+	for range 4 * len(names) {
+		p.b.do("press Tab", chromedp.KeyEvent("\t"))
+		reached[evaluate[string](p.b, `document.activeElement.closest("#drawing a")?.querySelector("title").textContent ?? ""`)] = true
+	}
+	for _, name := range names {
+		if !reached[name] || !strings.Contains(name, ", ") {
+			p.T.Errorf("Tab does not reach %q, or its name has no state", name)
+		}
+	}
 }
 
 // plan shows what a deletion would take, and that its plan holds.
@@ -147,7 +221,7 @@ func (p pages) keys() {
 // narrow checks that a page fits on a phone.
 func (p pages) narrow() {
 	p.b.resize(390, 844)
-	for _, path := range []string{"/", "/graph", "/resource?id=" + database} {
+	for _, path := range paths() {
 		p.show(path, "adx")
 		wide := evaluate[[]string](p.b, `[...document.querySelectorAll("main *")]
   .filter(e => e.getBoundingClientRect().right > document.documentElement.clientWidth && !e.closest(".scroll, .drawing, .hidden"))
@@ -168,31 +242,33 @@ func (p pages) freeze() {
   return "";
 })()`)
 	p.MustCLI("freeze", "-l", "stack=demo", "--reason", "INC-42")
+	defer p.MustCLI("unfreeze", "-l", "stack=demo")
 	p.b.until("Writes are frozen", "INC-42", "armature unfreeze -l stack=demo")
 	if !evaluate[bool](p.b, `document.activeElement === window.kept && window.kept.isConnected`) {
 		p.T.Error("the focus is lost when the page changes")
 	}
-	p.accessible()
-	p.MustCLI("unfreeze", "-l", "stack=demo")
+	p.everywhere()
 }
 
 func (p pages) noWorker() {
 	p.worker.Kill()
-	p.show("/resource?id="+database, "No worker answers on the task queue armature")
-	p.accessible()
+	// A resource whose page was open is only asked again after new events.
+	p.show("/resource?id="+cluster+"/databases/audit", "No worker answers on the task queue armature")
+	p.everywhere()
 }
 
 func (p pages) noTemporal() {
-	p.show("/", "Holds up 3")
+	p.show("/", "Ready")
 	p.RestartTemporal(func() {
 		p.b.until("Temporal does not answer.", "This is the state of", "adx")
-		p.accessible()
+		p.everywhere()
 	})
+	p.show("/", "Ready")
 	p.b.untilTrue("the page sees that Temporal is back", `!document.querySelector("main").textContent.includes("Temporal does not answer")`)
 }
 
 func (p pages) noProgram() {
-	p.show("/", "Holds up 3")
+	p.show("/", "Ready")
 	if err := p.program.Process.Kill(); err != nil {
 		p.T.Fatal(err)
 	}
@@ -201,6 +277,11 @@ func (p pages) noProgram() {
 
 // accessible runs the rules of axe-core, in light and dark.
 func (p pages) accessible() {
+	p.T.Helper()
+	p.accessibleIn("light", "dark")
+}
+
+func (p pages) accessibleIn(schemes ...string) {
 	p.T.Helper()
 	file := os.Getenv(axeVariable)
 	if file == "" {
@@ -211,7 +292,7 @@ func (p pages) accessible() {
 	if err != nil {
 		p.T.Fatal(err)
 	}
-	for _, scheme := range []string{"light", "dark"} {
+	for _, scheme := range schemes {
 		_, err := chromedp.Call(p.b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 		if err != nil {
 			p.T.Fatal(err)
