@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Claim is a claim of a token and a value that it has, or contains.
@@ -26,7 +27,9 @@ func (c Claim) String() string { return c.Name + "=" + c.Value }
 type Caller struct {
 	// Issuer and Subject identify it: a subject is unique for its issuer only.
 	Issuer, Subject string
-	claims          map[string]json.RawMessage
+	// Expiry is the end of the token.
+	Expiry time.Time
+	claims map[string]json.RawMessage
 }
 
 // spaced are the claims whose text is a list that spaces separate (RFC 8693, section 4.2,
@@ -49,6 +52,13 @@ func (c Caller) Has(claim Claim) bool {
 		var text string
 		return json.Unmarshal(element, &text) == nil && text == claim.Value
 	})
+}
+
+// omits reports whether the issuer left a claim out and names a place from which to read it
+// (OpenID Connect Core 1.0, section 5.6.2): Entra ID does so with groups beyond 200.
+func (c Caller) omits(claim Claim) bool {
+	var places map[string]json.RawMessage
+	return json.Unmarshal(c.claims["_claim_names"], &places) == nil && places[claim.Name] != nil
 }
 
 // Text returns a claim that is a text, such as preferred_username, and "" for any other.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/armature-io/armature/internal/text"
 	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
 )
 
 const (
@@ -61,6 +62,7 @@ type Verifier struct {
 
 	mu       sync.Mutex
 	provider *oidc.IDTokenVerifier // nil before the issuer was reached
+	endpoint oauth2.Endpoint       // set with provider
 	reading  chan struct{}         // closed at the end of a reading of the issuer's documents, nil unless one runs
 	tried    time.Time
 	failure  error
@@ -92,7 +94,11 @@ type (
 func (e *RefusedError) Error() string { return "token refused: " + e.Reason }
 
 func (e *NotAllowedError) Error() string {
-	return fmt.Sprintf("subject %q is not allowed: its token has none of %s", e.Caller.Subject, joinClaims(e.Allow))
+	text := fmt.Sprintf("subject %q is not allowed: its token has none of %s", e.Caller.Subject, joinClaims(e.Allow))
+	if i := slices.IndexFunc(e.Allow, e.Caller.omits); i >= 0 {
+		text += fmt.Sprintf(", and the issuer left %s out because there are too many: let it send those of the application only, or use roles", e.Allow[i].Name)
+	}
+	return text
 }
 
 func (e *UnavailableError) Error() string {
@@ -157,7 +163,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Caller, error) {
 	case err != nil:
 		return Caller{}, explain(err)
 	}
-	caller := Caller{Issuer: verified.Issuer, Subject: verified.Subject}
+	caller := Caller{Issuer: verified.Issuer, Subject: verified.Subject, Expiry: verified.Expiry}
 	if err := verified.Claims(&caller.claims); err != nil {
 		return Caller{}, &RefusedError{"its claims are not a JSON object"}
 	}
@@ -278,7 +284,7 @@ func (v *Verifier) discover(ctx context.Context) (*oidc.IDTokenVerifier, error) 
 // read reads the documents of the issuer, and closes done.
 func (v *Verifier) read(ctx context.Context, done chan struct{}) {
 	ctx = oidc.ClientContext(ctx, v.client)
-	address, err := keysAddress(ctx, v.options.Issuer)
+	address, endpoint, err := published(ctx, v.options.Issuer)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	defer close(done)
@@ -287,7 +293,7 @@ func (v *Verifier) read(ctx context.Context, done chan struct{}) {
 		v.failure = fmt.Errorf("read what %s publishes: %s", v.options.Issuer, plain(err))
 		return
 	}
-	v.failure = nil
+	v.failure, v.endpoint = nil, endpoint
 	v.provider = oidc.NewVerifier(v.options.Issuer, keySet{oidc.NewRemoteKeySet(ctx, address)}, &oidc.Config{
 		SkipClientIDCheck:    true, // there may be several, see checkClaims
 		SupportedSigningAlgs: algorithms,
@@ -301,23 +307,39 @@ var algorithms = []string{
 	oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA,
 }
 
-// keysAddress returns where an issuer publishes its keys. They must come over a connection
-// that cannot be changed.
-func keysAddress(ctx context.Context, issuer string) (string, error) {
+// published returns the address of the keys of an issuer, and those of a login. Keys must come
+// over a connection that no other machine can change.
+func published(ctx context.Context, issuer string) (keys string, login oauth2.Endpoint, err error) {
 	provider, err := oidc.NewProvider(ctx, issuer)
 	if err != nil {
-		return "", err
+		return "", login, err
 	}
-	var published struct {
+	var document struct {
 		Keys string `json:"jwks_uri"`
 	}
-	if err := provider.Claims(&published); err != nil {
-		return "", err
+	if err := provider.Claims(&document); err != nil {
+		return "", login, err
 	}
-	if err := checkAddress(published.Keys); err != nil {
-		return "", fmt.Errorf("jwks_uri %q: %w", published.Keys, err)
+	if err := checkAddress(document.Keys); err != nil {
+		return "", login, fmt.Errorf("jwks_uri %q: %w", document.Keys, err)
 	}
-	return published.Keys, nil
+	return document.Keys, provider.Endpoint(), nil
+}
+
+// Endpoint returns the addresses at which a user logs in (RFC 6749, section 3), as the issuer
+// publishes them. The error is an *UnavailableError, or that of ctx.
+func (v *Verifier) Endpoint(ctx context.Context) (oauth2.Endpoint, error) {
+	if _, err := v.discover(ctx); err != nil {
+		return oauth2.Endpoint{}, err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for name, address := range map[string]string{"authorization_endpoint": v.endpoint.AuthURL, "token_endpoint": v.endpoint.TokenURL} {
+		if err := checkAddress(address); err != nil {
+			return oauth2.Endpoint{}, &UnavailableError{fmt.Errorf("%s %q of %s: %w", name, address, v.options.Issuer, err)}
+		}
+	}
+	return v.endpoint, nil
 }
 
 // keySet keeps why keys could not be read: the library drops it.

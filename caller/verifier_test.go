@@ -47,6 +47,7 @@ func TestGuardTokens(t *testing.T) {
 		"clock ahead":          {"the same at the beginning", honest.Token(audience, "ann", with("nbf", in(30*time.Second))), ""},
 		"none":                 {"a request without a token", "", "there is none"},
 		"no member":            {"another group", honest.Token(audience, "eve", map[string]any{"groups": []string{"opsx"}}), `subject "eve" is not allowed`},
+		"too many groups":      {"the issuer left them out", honest.Token(audience, "eve", map[string]any{"_claim_names": map[string]string{"groups": "src1"}, "_claim_sources": map[string]any{"src1": map[string]string{"endpoint": "https://graph.example.com/"}}}), "the issuer left groups out"},
 		"group as text":        {"a list in a text is no list", honest.Token(audience, "eve", map[string]any{"groups": "dev ops"}), "is not allowed"},
 		"expired":              {"beyond the difference of clocks", honest.Token(audience, "ann", with("exp", in(-2*time.Minute))), "it expired at"},
 		"no end":               {"a token without exp would never end", honest.Token(audience, "ann", with("exp", nil)), "expired"},
@@ -75,7 +76,7 @@ func TestGuardTokens(t *testing.T) {
 			switch {
 			case c.want == "" && err != nil:
 				t.Errorf("%s: %v", c.reason, err)
-			case c.want == "" && (got.Issuer != honest.URL || got.Subject == ""):
+			case c.want == "" && (got.Issuer != honest.URL || got.Subject == "" || got.Expiry.IsZero()):
 				t.Errorf("%s: the caller is %+v", c.reason, got)
 			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 				t.Errorf("%s: got %v, want %q", c.reason, err, c.want)
@@ -154,6 +155,27 @@ func TestIssuerDown(t *testing.T) {
 	honest.Rotate()
 	if _, err := verifier.Verify(t.Context(), honest.Token(audience, "ann", nil)); !isUnavailable(err) {
 		t.Errorf("with a new key that cannot be read: got %v, want that the issuer is unavailable", err)
+	}
+}
+
+// TestEndpoint checks that a browser is sent, and a code is posted, to an address that no other
+// machine can change.
+func TestEndpoint(t *testing.T) {
+	t.Parallel()
+	honest := issuer.Start(t)
+	verifier := newVerifier(t, caller.Options{Issuer: honest.URL})
+	if got, err := verifier.Endpoint(t.Context()); err != nil || got.AuthURL != honest.URL+"/authorize" || got.TokenURL != honest.URL+"/token" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	down := issuer.Start(t)
+	down.Down.Store(true)
+	if _, err := newVerifier(t, caller.Options{Issuer: down.URL}).Endpoint(t.Context()); !isUnavailable(err) {
+		t.Errorf("an issuer out of reach: %v", err)
+	}
+	plain := issuer.Start(t)
+	plain.TokenEndpoint = "http://login.example.com/token"
+	if _, err := newVerifier(t, caller.Options{Issuer: plain.URL}).Endpoint(t.Context()); !isUnavailable(err) || !strings.Contains(err.Error(), "token_endpoint") {
+		t.Errorf("a token endpoint without TLS: %v", err)
 	}
 }
 

@@ -3,6 +3,7 @@
 package issuer
 
 import (
+	"cmp"
 	"crypto"
 	"crypto/hmac"
 	"crypto/rand"
@@ -33,6 +34,8 @@ type Issuer struct {
 	Down atomic.Bool
 	// Delay is how long each answer takes, a time.Duration.
 	Delay atomic.Int64
+	// TokenEndpoint replaces the published address of the token endpoint, if set.
+	TokenEndpoint string
 
 	handler      http.Handler
 	t            testing.TB
@@ -53,7 +56,7 @@ func Start(t testing.TB) *Issuer {
 	mux.HandleFunc("/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
 		i.write(w, map[string]any{
 			"issuer": i.URL, "jwks_uri": i.URL + "/keys", "id_token_signing_alg_values_supported": []string{"RS256"},
-			"authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token",
+			"authorization_endpoint": i.URL + "/authorize", "token_endpoint": cmp.Or(i.TokenEndpoint, i.URL+"/token"),
 		})
 	})
 	mux.HandleFunc("/keys", func(w http.ResponseWriter, _ *http.Request) {

@@ -2,6 +2,7 @@ package issuer
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"html/template"
 	"maps"
 	"net/http"
@@ -10,7 +11,7 @@ import (
 )
 
 // Application is a program whose users log in at the issuer, with the authorization code
-// flow (RFC 6749, section 4.1).
+// flow (RFC 6749, section 4.1), and with PKCE (RFC 7636) if it sends a challenge.
 type Application struct {
 	ID, Secret string
 	// Callback is the only address to which users return.
@@ -18,13 +19,16 @@ type Application struct {
 	// Audiences are those of access tokens, by the scope that asks for one. An access token
 	// without such a scope is opaque, as one for the issuer itself.
 	Audiences map[string]string
-	// Users are the claims of each user beside the subject, by subject.
+	// Users are the claims of each user beside the subject, by subject. They replace claims of
+	// the login: an issuer that is not honest.
 	Users map[string]map[string]any
 }
 
 // session is a login for which a code or a refresh token stands.
 type session struct {
 	user, scope, nonce string
+	// challenge is the hash of the verifier that the exchange must have, "" for none.
+	challenge string
 }
 
 // Register makes an application known. It replaces one with the same ID.
@@ -46,8 +50,9 @@ var loginPage = template.Must(template.New("login").Parse(`<!doctype html><title
 func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	application, found := i.application(query.Get("client_id"))
-	if !found || query.Get("redirect_uri") != application.Callback || query.Get("response_type") != "code" {
-		http.Error(w, "no such application, callback or response type: "+r.URL.RawQuery, http.StatusBadRequest)
+	if !found || query.Get("redirect_uri") != application.Callback || query.Get("response_type") != "code" ||
+		query.Has("code_challenge") && query.Get("code_challenge_method") != "S256" {
+		http.Error(w, "no such application, callback, response type or challenge: "+r.URL.RawQuery, http.StatusBadRequest)
 		return
 	}
 	if r.Method != http.MethodPost {
@@ -59,7 +64,7 @@ func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no such user: "+user, http.StatusForbidden)
 		return
 	}
-	code := i.remember(session{user: user, scope: query.Get("scope"), nonce: query.Get("nonce")})
+	code := i.remember(session{user: user, scope: query.Get("scope"), nonce: query.Get("nonce"), challenge: query.Get("code_challenge")})
 	answer := url.Values{"code": {code}, "state": {query.Get("state")}}
 	http.Redirect(w, r, application.Callback+"?"+answer.Encode(), http.StatusSeeOther)
 }
@@ -81,7 +86,8 @@ func (i *Issuer) exchange(w http.ResponseWriter, r *http.Request) {
 	login, found := i.sessions[r.PostFormValue(grant)]
 	delete(i.sessions, r.PostFormValue(grant))
 	i.mu.Unlock()
-	if !found {
+	verifier := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
+	if !found || login.challenge != "" && login.challenge != encode(verifier[:]) {
 		http.Error(w, `{"error": "invalid_grant"}`, http.StatusBadRequest)
 		return
 	}
@@ -105,7 +111,7 @@ func (i *Issuer) idToken(application Application, login session) string {
 	if claims == nil {
 		claims = map[string]any{}
 	}
-	if login.nonce != "" {
+	if _, forged := claims["nonce"]; login.nonce != "" && !forged {
 		claims["nonce"] = login.nonce
 	}
 	return i.Token(application.ID, login.user, claims)
