@@ -78,7 +78,7 @@ func (a *app) ui(ctx context.Context, listen, planFile string, options page.Opti
 	if err != nil {
 		return err
 	}
-	listener, err := page.Listen(ctx, listen)
+	listener, err := page.Listen(ctx, listen, options.Shared != nil)
 	if err != nil {
 		return cli.BadInput("%w", err)
 	}

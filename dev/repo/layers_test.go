@@ -43,7 +43,7 @@ var layers = [][]string{
 // leaves are rooms outside of the layers: they import nothing of this module
 // but the lowest layer, and only the listed rooms import them.
 var leaves = map[string][]string{
-	"caller":              {"service"},
+	"caller":              {"service", "starter"},
 	"internal/testonly":   nil, // tests alone
 	"internal/payload":    {"activities", "workflows", "internal/encryption", "fleet", "service", "starter"},
 	"internal/searchattr": {"workflows", "fleet", "service", "starter"},

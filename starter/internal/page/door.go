@@ -18,11 +18,6 @@ const (
 	tokenParameter = "token"
 )
 
-// policy allows files of this server alone: no inline script or style, no other host, no
-// frame.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-
 // secret is the hash of a token or of a cookie: the server keeps neither.
 type secret [sha256.Size]byte
 
@@ -52,10 +47,10 @@ type door struct {
 	sessions map[secret]time.Time
 }
 
-func newDoor(host string, now func() time.Time, announce func(string)) *door {
+func newDoor(host, first string, now func() time.Time, announce func(string)) *door {
 	_, port, _ := net.SplitHostPort(host)
 	// A browser sends cookies to all ports of a host.
-	d := &door{host: host, cookie: "armature-ui-" + port, first: "/", now: now, announce: announce, sessions: map[secret]time.Time{}}
+	d := &door{host: host, cookie: "armature-ui-" + port, first: first, now: now, announce: announce, sessions: map[secret]time.Time{}}
 	d.renew()
 	return d
 }
@@ -73,41 +68,11 @@ func (d *door) address() string {
 	return "http://" + d.host + d.first + "?" + url.Values{tokenParameter: {d.next}}.Encode()
 }
 
-// isOwnHost reports whether a Host header names this server. Any other name may be one that
-// a foreign page made resolve to this computer.
-func (d *door) isOwnHost(host string) bool {
+// gate returns the gate of the local mode: any other name may be one that a foreign page made
+// resolve to this computer.
+func (d *door) gate() gate {
 	_, port, _ := net.SplitHostPort(d.host)
-	return host == d.host || host == net.JoinHostPort("localhost", port)
-}
-
-// check refuses requests of other sites and to other names, and adds the headers of all
-// answers.
-func (d *door) check(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for name, value := range map[string]string{
-			"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
-			"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store",
-		} {
-			w.Header().Set(name, value)
-		}
-		origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
-		switch {
-		case !d.isOwnHost(r.Host):
-			writeMessage(w, http.StatusMisdirectedRequest, message{Title: "Another host", Text: "This page is served at " + d.host + " alone."})
-		case origin != "" && origin != "http://"+r.Host:
-			writeMessage(w, http.StatusForbidden, message{Title: "Another site", Text: "Requests of other sites are refused."})
-		case site == "cross-site" || site == "same-site":
-			// A link on another page, such as an alert, arrives without the cookie. A click
-			// here sends it.
-			m := message{Title: "This link came from another site", Text: "Requests of other sites are refused."}
-			if r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document" && !r.URL.Query().Has(tokenParameter) {
-				m = message{Title: m.Title, Text: "Open it if you trust it.", Action: "Open the page", Href: r.URL.RequestURI()}
-			}
-			writeMessage(w, http.StatusForbidden, m)
-		default:
-			next.ServeHTTP(w, r)
-		}
-	})
+	return gate{scheme: "http", hosts: []string{d.host, net.JoinHostPort("localhost", port)}}
 }
 
 // guard lets in requests with the cookie of a session, and exchanges the token for one.

@@ -100,12 +100,12 @@ func TestListen(t *testing.T) {
 	for address, reason := range map[string]string{
 		"0.0.0.0:0": "all interfaces", ":0": "all interfaces", "192.0.2.1:0": "another computer could ask", "example.com:80": "a name may be any address", "8420": "no port",
 	} {
-		if listener, err := Listen(t.Context(), address); err == nil {
+		if listener, err := Listen(t.Context(), address, false); err == nil {
 			listener.Close()
 			t.Errorf("%s is served: %s", address, reason)
 		}
 	}
-	listener, err := Listen(t.Context(), "127.0.0.1:0")
+	listener, err := Listen(t.Context(), "127.0.0.1:0", false)
 	if err != nil {
 		t.Fatal(err)
 	}

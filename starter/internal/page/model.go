@@ -18,6 +18,12 @@ type Frame struct {
 	// visible page asks again.
 	Title, Here, Self string
 	Namespace         string
+	// Others are the pages of other namespaces, User is the name of the logged-in user, "" in
+	// the local mode.
+	Others []Other
+	User   string
+	// Refresh is the address to which the browser goes by itself, "" for none.
+	Refresh string
 	// HasPlan adds the saved plan to the navigation.
 	HasPlan bool
 	// Query is the text of the search field.

@@ -41,10 +41,17 @@ type Options struct {
 	// WebUI is the address of the Temporal Web UI, "" for no links to it. Portal is that of
 	// the Azure portal.
 	WebUI, Portal string
-	Now           func() time.Time
-	// Announce prints an address that opens the page once.
+	// Others are the pages of other namespaces.
+	Others []Other
+	// Shared lets users log in, nil in the local mode.
+	Shared *Shared
+	Now    func() time.Time
+	// Announce prints an address that opens the page, in the local mode once.
 	Announce func(address string)
 }
+
+// Other is the page of another namespace.
+type Other struct{ Name, Address string }
 
 // Server serves the pages of one namespace.
 type Server struct {
@@ -52,26 +59,29 @@ type Server struct {
 	estate    *estate
 	resources *resources
 	plans     *planCheck
-	door      *door
+	// door is nil in the shared mode.
+	door *door
 }
 
 // The bounds of the HTTP server.
 const (
 	headerTimeout   = 5 * time.Second
+	requestTimeout  = 10 * time.Second
+	writeTimeout    = planTimeout + time.Minute
 	idleTimeout     = 2 * time.Minute
 	shutdownTimeout = 3 * time.Second
 	maxHeaderBytes  = 16 << 10
 )
 
-// Listen returns a listener on a loopback address, host:port. It refuses any other address:
-// the local page has no login but the address that the command prints.
-func Listen(ctx context.Context, address string) (net.Listener, error) {
+// Listen returns a listener on an address, host:port. It refuses any but a loopback address
+// unless users log in: the local page has no login but the address that the command prints.
+func Listen(ctx context.Context, address string, shared bool) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %q: it is not host:port; use an address such as 127.0.0.1:8420", address)
 	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, fmt.Errorf("listen on %s: other computers are refused, because the page has no login; use a loopback address such as 127.0.0.1:8420", address)
+	if ip := net.ParseIP(host); !shared && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, fmt.Errorf("listen on %s: other computers are refused, because the page has no login; use a loopback address such as 127.0.0.1:8420, or let users log in: --base-url, --oidc-issuer, --oidc-client-id, --oidc-client-secret and --read", address)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -83,9 +93,9 @@ func Listen(ctx context.Context, address string) (net.Listener, error) {
 // Serve serves the pages until ctx ends, which is no error.
 func Serve(ctx context.Context, listener net.Listener, options Options) error {
 	s := New(options, listener.Addr().String())
-	options.Announce(s.door.address())
+	options.Announce(s.address())
 	server := &http.Server{
-		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
 	failed := make(chan error, 1)
@@ -103,19 +113,36 @@ func Serve(ctx context.Context, listener net.Listener, options Options) error {
 	return nil
 }
 
-// New returns a server that browsers reach at host:port.
+// New returns a server that listens at host:port. In the local mode browsers name it so.
 func New(options Options, host string) *Server {
 	s := &Server{options: options, estate: newEstate(options)}
 	s.resources = newResources(options, s.estate)
-	s.door = newDoor(host, options.Now, options.Announce)
+	if options.Shared == nil {
+		s.door = newDoor(host, s.first(), options.Now, options.Announce)
+	}
 	if options.Plan != nil {
 		s.plans = &planCheck{saved: *options.Plan, again: options.PlanAgain, now: options.Now}
-		s.door.first = "/plan"
 	}
 	return s
 }
 
-// Handler returns the pages behind the door.
+// first returns the path of the first page.
+func (s *Server) first() string {
+	if s.options.Plan != nil {
+		return "/plan"
+	}
+	return "/"
+}
+
+// address returns the address to open.
+func (s *Server) address() string {
+	if s.door != nil {
+		return s.door.address()
+	}
+	return "https://" + s.options.Shared.host + s.first()
+}
+
+// Handler returns the pages behind the door, or behind the login.
 func (s *Server) Handler() http.Handler {
 	pages := http.NewServeMux()
 	pages.HandleFunc("GET /{$}", s.overview)
@@ -131,6 +158,11 @@ func (s *Server) Handler() http.Handler {
 	})
 	all := http.NewServeMux()
 	all.Handle("GET /static/", http.HandlerFunc(serveStatic))
-	all.Handle("/", s.door.guard(pages))
-	return s.door.check(all)
+	if s.door != nil {
+		all.Handle("/", s.door.guard(pages))
+		return s.door.gate().check(all)
+	}
+	s.options.Shared.handle(all)
+	all.Handle("/", s.options.Shared.guard(pages))
+	return answerProbes(s.options.Shared.gate().check(all))
 }

@@ -61,7 +61,7 @@ func newMoment(t time.Time) moment {
 func (s *Server) frame(r *http.Request, state *snapshot, here string) Frame {
 	f := Frame{
 		Title: here, Here: here, Self: r.URL.RequestURI(), Namespace: s.options.Namespace, Query: r.URL.Query().Get("q"), ReadAt: state.readAt,
-		HasPlan: s.plans != nil,
+		HasPlan: s.plans != nil, Others: s.options.Others, User: userName(r.Context()),
 	}
 	if state.err != nil {
 		f.setAway(state.err)
@@ -97,6 +97,8 @@ type message struct {
 	Title, Text string
 	// Action and Href are a link, "" for none.
 	Action, Href string
+	// Refresh follows the link without a click.
+	Refresh bool
 }
 
 // Segments returns the text with its commands.
@@ -118,10 +120,14 @@ func (s *Server) notFound(w http.ResponseWriter, _ *http.Request, text string) {
 // writeMessage writes a message in a page of its own, which asks nothing again.
 func writeMessage(w http.ResponseWriter, status int, m message) {
 	var body bytes.Buffer
+	frame := Frame{Title: m.Title}
+	if m.Refresh {
+		frame.Refresh = m.Href
+	}
 	if err := templates[pageMessage].ExecuteTemplate(&body, "layout", struct {
 		Frame
 		Message message
-	}{Frame: Frame{Title: m.Title}, Message: m}); err != nil {
+	}{Frame: frame, Message: m}); err != nil {
 		http.Error(w, m.Title, status)
 		return
 	}

@@ -68,6 +68,7 @@ document.addEventListener("htmx:config:request", event => {
 document.addEventListener("htmx:after:request", event => {
   const { response, request } = event.detail.ctx;
   document.getElementById("lost").hidden = true;
+  if (response.status === 401) location.reload(); // the session has ended
   const tag = response.headers.get("ETag");
   if (tag) tags.set(request.action, tag);
 });
