@@ -1,7 +1,7 @@
 // Package starter is the CLI of Armature, armature. It owns the commands: flags,
 // help, questions and screens. It is a client of Temporal only: it loads manifests,
 // sends messages to workflows and shows their state. It never talks to ARM and takes
-// no decision about a resource.
+// no decision about a resource. Its pages for a team also ask the issuer of their users.
 //
 // Programs that import it get the same commands with options of their own, see [Main].
 package starter

@@ -18,11 +18,14 @@ import (
 const (
 	webUIVariable  = "ARMATURE_WEB_UI"
 	portalVariable = "ARMATURE_PORTAL"
+	othersVariable = "ARMATURE_UI_OTHERS"
 	publicPortal   = "https://portal.azure.com"
 )
 
 func (a *app) uiCommand() *cobra.Command {
 	var listen, webUI, portal, planFile string
+	var login uiLogin
+	var others []string
 	c := &cobra.Command{
 		Use:        "ui",
 		SuggestFor: []string{"web", "dashboard", "serve"},
@@ -35,6 +38,10 @@ It prints an address that opens the pages once, and another one each time that o
 used. Only loopback addresses are served. While no page is visible, it asks Temporal
 nothing.
 
+With --base-url it serves a team: users log in at an issuer (OpenID Connect), and those
+with a claim of --read may read. Any address may be served then, over http: a proxy in
+front of it has the certificate of --base-url. Logins are logged to standard error.
+
 With --plan FILE the first page shows the saved plan of a change or of a deletion, and
 whether it still holds: a worker plans it again.
 
@@ -42,16 +49,26 @@ With ARMATURE_UI=ADDRESS the output of get, why, describe, plan and drift, and o
 fails, ends with the address of the page about its resources.
 
 ` + cli.ExitHelp,
-		Example: "  armature ui\n  armature ui --listen 127.0.0.1:8420 --web-ui https://temporal.example.com\n  armature ui --plan stack.plan",
+		Example: "  armature ui\n  armature ui --listen 127.0.0.1:8420 --web-ui https://temporal.example.com\n  armature ui --plan stack.plan\n  armature ui --listen :8420 --base-url https://armature.example.com --oidc-issuer https://login.example.com --oidc-client-id armature --oidc-client-secret /run/secrets/client-secret --read groups=platform",
 		Args:    cli.NoArgs("a resource has a page of its own; `armature why NAME` explains it in the terminal"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.ui(c.Context(), listen, planFile, page.Options{WebUI: webUI, Portal: portal})
+			options := page.Options{WebUI: webUI, Portal: portal}
+			var err error
+			if options.Others, err = otherPages(others); err != nil {
+				return err
+			}
+			if options.Shared, err = a.shared(login); err != nil {
+				return err
+			}
+			return a.ui(c.Context(), listen, planFile, options)
 		},
 	}
-	c.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "loopback address to serve; port 0 is any free port")
+	c.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "address to serve, loopback unless users log in; port 0 is any free port")
 	c.Flags().StringVar(&planFile, "plan", "", "show the saved plan in this `file` (armature plan --out)")
 	a.addWebUI(c, &webUI)
 	c.Flags().StringVar(&portal, "portal", a.variable(portalVariable, publicPortal), "address of the Azure portal, for links (environment: "+portalVariable+")")
+	c.Flags().StringSliceVar(&others, "others", split(a.variable(othersVariable, "")), "pages of other namespaces, as links: NAME=ADDRESS (environment: "+othersVariable+")")
+	login.register(c.Flags(), func(name string) string { return a.variable(name, "") })
 	return c
 }
 

@@ -14,6 +14,31 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
+// TestSharedUI checks that variables start the shared mode, on an address of all interfaces.
+func TestSharedUI(t *testing.T) {
+	w := newWorld()
+	w.environment = append(w.environment, "ARMATURE_UI_BASE_URL=https://armature.example.com", "ARMATURE_UI_OIDC_ISSUER=https://login.example.com",
+		"ARMATURE_UI_OIDC_CLIENT_ID=ui", "ARMATURE_UI_OIDC_CLIENT_SECRET=s3cr3t", "ARMATURE_UI_READ=groups=platform,groups=oncall", "ARMATURE_UI_OTHERS=staging=https://armature.staging.example.com")
+	reader, writer := io.Pipe()
+	w.app.out = writer
+	ctx, stop := context.WithCancel(t.Context())
+	code := make(chan int, 1)
+	go func() {
+		code <- run(ctx, w.app, []string{"ui", "--listen", "0.0.0.0:0"})
+		writer.Close()
+	}()
+	address, err := bufio.NewReader(reader).ReadString('\n')
+	stop()
+	if got := <-code; got != 0 || err != nil || address != "https://armature.example.com/\n" {
+		t.Errorf("exit code %d, %q, %v: %s", got, address, err, w.err)
+	}
+	w = newWorld()
+	w.environment = append(w.environment, "ARMATURE_UI_OIDC_CLIENT_SECRET=s3cr3t")
+	if got := run(t.Context(), w.app, []string{"ui", "--help"}); got != 0 || strings.Contains(w.out.String()+w.err.String(), "s3cr3t") {
+		t.Errorf("help shows the secret:\n%s%s", w.out, w.err)
+	}
+}
+
 // TestUI opens the pages as a browser does: the printed address, then the pages behind it.
 func TestUI(t *testing.T) {
 	w := newWorld()
