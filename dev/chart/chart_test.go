@@ -105,11 +105,11 @@ func TestSets(t *testing.T) {
 		},
 		"mtls": {
 			"ConfigMap armature-dashboard-armature", "ConfigMap armature-worker-v1-2-2", "ConfigMap armature-worker-v1-2-3",
-			"Deployment armature-codec", "Deployment armature-worker-v1-2-2", "Deployment armature-worker-v1-2-3", "Ingress armature-codec",
-			"NetworkPolicy armature-codec", "NetworkPolicy armature-worker",
+			"Deployment armature-codec", "Deployment armature-ui", "Deployment armature-worker-v1-2-2", "Deployment armature-worker-v1-2-3", "Ingress armature-codec", "Ingress armature-ui",
+			"NetworkPolicy armature-codec", "NetworkPolicy armature-ui", "NetworkPolicy armature-worker",
 			"PodDisruptionBudget armature-worker-v1-2-2", "PodDisruptionBudget armature-worker-v1-2-3", "PrometheusRule armature",
-			"ScaledObject armature-worker-v1-2-2", "ScaledObject armature-worker-v1-2-3", "Service armature-codec", "Service armature-metrics",
-			"ServiceAccount armature", "ServiceAccount armature-codec", "ServiceMonitor armature", "TriggerAuthentication armature-temporal",
+			"ScaledObject armature-worker-v1-2-2", "ScaledObject armature-worker-v1-2-3", "Service armature-codec", "Service armature-metrics", "Service armature-ui",
+			"ServiceAccount armature", "ServiceAccount armature-codec", "ServiceAccount armature-ui", "ServiceMonitor armature", "TriggerAuthentication armature-temporal",
 		},
 		"demo": {
 			"ConfigMap armature-worker-v1-2-3", "Deployment armature-armsim", "Deployment armature-codec", "Deployment armature-worker-v1-2-3",

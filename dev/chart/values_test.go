@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/config"
+	"github.com/armature-io/armature/starter"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
@@ -131,6 +132,9 @@ func TestValuesRefused(t *testing.T) {
 		"both logins":       {"mtls", "{temporal: {apiKey: {existingSecret: a}}}", "not", "the controller accepts one"},
 		"open codec":        {"demo", "{codec: {open: false}}", "codec.oidc.issuer", "a codec server is never open by default"},
 		"codec and both":    {"mtls", "{codec: {open: true}}", "codec.oidc.issuer", "the codec server refuses both"},
+		"open pages":        {"mtls", "{ui: {oidc: {issuer: ''}}}", "ui.oidc.issuer is required", "pages that other machines reach have a login"},
+		"pages for all":     {"mtls", "{ui: {read: []}}", "ui.read is required", "a public issuer has users everywhere"},
+		"pages without TLS": {"mtls", "{ui: {baseUrl: 'http://armature.example.com'}}", "baseUrl", "cookies would be readable"},
 		"no origins":        {"demo", "{codec: {origins: []}}", "codec.origins is required", "no page could use it"},
 		"identity":          {"cloud", "{azure: {workloadIdentity: {clientId: ''}}}", "clientId is required", "the webhook would use no identity"},
 		"kept by hand":      {"cloud", "{versioning: {previous: [{buildId: a, image: {tag: a}}]}}", "controller keeps previous versions", "it would be ignored"},
@@ -242,6 +246,43 @@ codec:
 		if o.String() == "ConfigMap armature-codec" {
 			t.Error("without encryption the codec server has a configuration too")
 		}
+	}
+}
+
+// The pages accept the flags that they get, read Temporal with a certificate of their own, and
+// have one pod, which has the key of sessions.
+func TestPagesOfATeam(t *testing.T) {
+	objects := render(t, with(t, set(t, "mtls"), "{config: {task-queue: azure, encryption: {keys: [a=env:A, b=env:B], write-key: a}}, ui: {extraEnv: [{name: A, value: a}, {name: B, value: b}]}}"))
+	check(t, loadSchemas(t), objects)
+	checked := 0
+	for _, w := range workloads(t, objects) {
+		if w.Name != "armature-ui" {
+			continue
+		}
+		checked++
+		c := w.Template.Spec.Containers[0]
+		args := strings.Join(c.Args, " ")
+		for _, want := range []string{"--base-url=https://armature.example.com ", "--read=groups=00000000-0000-0000-0000-00000000000f,roles=Armature.Read", "--task-queue=azure", "--encryption-keys=a=env:A,b=env:B", "--others=staging="} {
+			if !strings.Contains(args, want) {
+				t.Errorf("the pages have no %q: %s", want, args)
+			}
+		}
+		// Help is printed only if all flags are known.
+		if code := starter.Main(append(c.Args, "--help"), starter.Options{}); code != 0 {
+			t.Errorf("armature %s ends with exit code %d", args, code)
+		}
+		if volumes := string(find(t, objects, "Deployment", "armature-ui").YAML); !strings.Contains(volumes, "secretName: armature-ui-temporal-tls") || strings.Contains(volumes, "armature-temporal-tls") || !strings.Contains(volumes, "replicas: 1") {
+			t.Errorf("the Deployment is\n%s", volumes)
+		}
+		if c.Image != "ghcr.io/armature-io/armature/cli:v1.2.3" {
+			t.Errorf("the image is %s, want the version of the workers", c.Image)
+		}
+	}
+	if checked != 1 {
+		t.Errorf("%d Deployments", checked)
+	}
+	if ingress := string(find(t, objects, "Ingress", "armature-ui").YAML); !strings.Contains(ingress, `host: "armature.example.com"`) {
+		t.Errorf("the Ingress is\n%s", ingress)
 	}
 }
 

@@ -38,15 +38,20 @@ func TestChartDemo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// The pages for a team ask their issuer at the first login.
+	values["ui"] = map[string]any{
+		"enabled": true, "baseUrl": "https://armature.example.com", "read": []any{"groups=ops"},
+		"oidc": map[string]any{"issuer": "https://login.example.com", "clientId": "ui", "clientSecret": map[string]any{"existingSecret": "armature-ui"}},
+	}
 	objects, err := chart.Render(root, chart.Release{Name: "armature", Namespace: "demo"}, values)
 	if err != nil {
 		t.Fatal(err)
 	}
 	machine := &chart.Machine{
 		Folder:    filepath.Join(w.Folder, "pods"),
-		Programs:  map[string]string{"worker": w.Binaries.Worker, "armsim": armsim},
+		Programs:  map[string]string{"worker": w.Binaries.Worker, "armsim": armsim, "cli": w.Binaries.CLI},
 		Addresses: map[string]string{"temporal-frontend.temporal.svc:7233": w.Temporal.Address()},
-		Secrets:   map[string]map[string]string{"armature-mask-key": {"mask-key": strings.Repeat("k", 64)}},
+		Secrets:   map[string]map[string]string{"armature-mask-key": {"mask-key": strings.Repeat("k", 64)}, "armature-ui": {"client-secret": "s"}},
 		FreePort:  func() int { return freePort(t) },
 	}
 	containers, err := machine.Containers(objects)
@@ -59,7 +64,7 @@ func TestChartDemo(t *testing.T) {
 		names = append(names, c.Name)
 		pods = append(pods, startPod(t, c))
 	}
-	if got := strings.Join(names, " "); got != "armature-armsim armature-codec armature-worker-v1-2-3" {
+	if got := strings.Join(names, " "); got != "armature-armsim armature-codec armature-ui armature-worker-v1-2-3" {
 		t.Fatalf("the demo has the containers %s", got)
 	}
 	for _, p := range pods {

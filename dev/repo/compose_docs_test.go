@@ -24,7 +24,7 @@ func composeCommands(t *testing.T) map[string][]string {
 	}
 	found := map[string][]string{}
 	line := regexp.MustCompile("(?:^|`)docker compose ([^`#>\n]+)")
-	for _, page := range append(pages, "README.md", "docker-compose.yml", "deploy/compose.azure.yml") {
+	for _, page := range append(pages, "README.md", "docker-compose.yml", "deploy/compose.azure.yml", "deploy/compose.ui.yml") {
 		for text := range strings.Lines(fileText(t, page)) {
 			text = strings.TrimLeft(text, "# ")
 			if match := line.FindStringSubmatch(text); match != nil {

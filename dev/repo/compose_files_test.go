@@ -287,6 +287,38 @@ func TestComposeAzureIsClosed(t *testing.T) {
 	}
 }
 
+// The pages for a team start with settings that the CLI knows, only this machine reaches them,
+// and nothing is left out in silence.
+func TestComposeUI(t *testing.T) {
+	variables := []string{"UI_BASE_URL=https://a", "UI_OIDC_ISSUER=https://i", "UI_OIDC_CLIENT_ID=c", "UI_READ=groups=g", "UI_OIDC_CLIENT_SECRET_FILE=/c"}
+	files := []string{"docker-compose.yml", "deploy/compose.ui.yml"}
+	ui, err := composeFiles(t, variables, files...).GetService("ui")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ui.Build.Target != "cli" || !ui.ReadOnly || len(ui.CapDrop) != 1 || ui.MemLimit == 0 || len(ui.Ports) != 1 || ui.Ports[0].HostIP != "127.0.0.1" {
+		t.Errorf("the pages run as %+v", ui)
+	}
+	help := fileText(t, "docs/cli-reference.md")
+	for name := range ui.Environment {
+		if strings.HasPrefix(name, "ARMATURE_") && !strings.Contains(help, "(environment: "+name+")") {
+			t.Errorf("the CLI knows no %s", name)
+		}
+	}
+	if got := flag(t, ui, "oidc-client-secret"); got != "/run/secrets/"+ui.Secrets[0].Source {
+		t.Errorf("the secret is read from %s", got)
+	}
+	for i := range variables {
+		options, err := cli.NewProjectOptions(files, cli.WithEnv(slices.Delete(slices.Clone(variables), i, i+1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := options.LoadProject(t.Context()); err == nil {
+			t.Errorf("docker compose starts without %s", variables[i])
+		}
+	}
+}
+
 func readYAML(t *testing.T, path string, into any) {
 	t.Helper()
 	if err := yaml.Unmarshal([]byte(fileText(t, path)), into); err != nil {

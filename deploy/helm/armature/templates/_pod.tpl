@@ -5,7 +5,7 @@
 - {name: TEMPORAL_NAMESPACE, value: {{ $t.namespace | quote }}}
 {{- with $t.apiKey.existingSecret }}
 - name: TEMPORAL_API_KEY
-  valueFrom: {secretKeyRef: {name: {{ . }}, key: {{ $t.apiKey.key }}}}
+  valueFrom: {secretKeyRef: {name: {{ . }}, key: {{ $t.apiKey.key | default "api-key" }}}}
 {{- end }}
 {{- if or $t.tls.enabled $t.tls.existingSecret $t.tls.caSecret }}
 - {name: TEMPORAL_TLS, value: "true"}
