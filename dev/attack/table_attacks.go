@@ -64,7 +64,14 @@ func attacks() []Row {
 		held("requests of another site, of another server on the computer, or by a foreign host name, to the pages of armature ui", "starter/internal/page TestDoor"),
 		held("the pages of armature ui without the printed address, with one that was used, or after the session", "starter/internal/page TestDoor", "starter/internal/page TestTokenOpensOnce"),
 		held("script in every text that a manifest, Azure or a user supplies to the pages of armature ui", "starter/internal/page TestScripts", "starter/internal/page TestTemplatesHaveNoCode"),
-		held("pages of armature ui on an address that other machines reach", "starter/internal/page TestListen"),
+		held("pages of armature ui without a login on an address that other machines reach", "starter/internal/page TestListen"),
 		held("many tabs of the pages of armature ui", "starter/internal/page TestRequests", "starter/internal/page TestResourceIsShared"),
+		held("another host, a forged host of a proxy, another origin, a frame or a form of another site at the pages of a team", "starter/internal/page TestSharedGate"),
+		held("the pages of a team without a session, with a forged one, with one of another server, or after its end",
+			"starter/internal/page TestLogin", "starter/internal/page TestSessionEnds", "starter/internal/page TestForgedSession"),
+		held("a login with a forged state, in another browser, with the code of another login, or with a token that is expired or of another login, audience or issuer",
+			"starter/internal/page TestLoginRefused"),
+		held("a user of the issuer without a claim that may read", "starter/internal/page TestLoginRefused", "starter/internal/page TestSharedSettings"),
+		held("a link that leads elsewhere after the login", "starter/internal/page TestReturn"),
 	)
 }
