@@ -33,7 +33,10 @@ type SharedSettings struct {
 // Shared lets in the users of an issuer (OpenID Connect Core 1.0, code flow with PKCE). It
 // keeps nothing: a session is an encrypted cookie, which ends with the program at the latest.
 type Shared struct {
-	host     string
+	host string
+	// suffix has the port of the host for the names of cookies: a browser sends them to all
+	// ports, and other pages on the host would end the session.
+	suffix   string
 	verifier *caller.Verifier
 	// config lacks the addresses of the issuer, which it publishes.
 	config oauth2.Config
@@ -70,8 +73,12 @@ func NewShared(settings SharedSettings, now func() time.Time, log *slog.Logger) 
 		return nil, err
 	}
 	host := strings.ToLower(strings.TrimSuffix(base.Host, ":443")) // as browsers write it
+	suffix := ""
+	if port := base.Port(); port != "" && port != "443" {
+		suffix = "-" + port
+	}
 	return &Shared{
-		host: host, verifier: verifier, sealer: seals, now: now, log: log,
+		host: host, suffix: suffix, verifier: verifier, sealer: seals, now: now, log: log,
 		config: oauth2.Config{
 			ClientID: settings.ClientID, ClientSecret: settings.ClientSecret,
 			RedirectURL: "https://" + host + callbackPath, Scopes: append([]string{oidc.ScopeOpenID}, settings.Scopes...),
@@ -271,6 +278,7 @@ func (s *Shared) logout(w http.ResponseWriter, r *http.Request) {
 
 // write sets an encrypted cookie. Lax, because the browser comes back from another site.
 func (s *Shared) write(w http.ResponseWriter, name string, value any, end time.Time) error {
+	name += s.suffix
 	content, err := s.sealer.seal(name, value, end)
 	if err != nil {
 		return err
@@ -283,12 +291,13 @@ func (s *Shared) write(w http.ResponseWriter, name string, value any, end time.T
 
 // read reports whether a request has a cookie that was sealed here and has not ended.
 func (s *Shared) read(r *http.Request, name string, value any) bool {
+	name += s.suffix
 	cookie, err := r.Cookie(name)
 	return err == nil && s.sealer.open(name, cookie.Value, value, s.now()) == nil
 }
 
 func (s *Shared) remove(w http.ResponseWriter, name string) {
-	http.SetCookie(w, &http.Cookie{Name: name, Path: "/", Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: -1})
+	http.SetCookie(w, &http.Cookie{Name: name + s.suffix, Path: "/", Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: -1})
 }
 
 // ownPath returns the path and query of a page here, and "/" for any other address: a forged

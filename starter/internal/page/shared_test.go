@@ -382,6 +382,16 @@ func TestSharedSettings(t *testing.T) {
 	if err != nil || shared.host != sharedHost || shared.config.RedirectURL != "https://"+sharedHost+"/login/callback" {
 		t.Errorf("a host as people write it: %+v, %v", shared, err)
 	}
+	settings.BaseURL = "https://[2001:db8::1]:8443"
+	shared, err = NewShared(settings, m.clock, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := httptest.NewRecorder()
+	shared.logout(answer, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/logout", nil))
+	if cookies := answer.Result().Cookies(); len(cookies) != 1 || cookies[0].Name != "__Host-armature-ui-8443" {
+		t.Errorf("with a port the cookies are %v: pages on other ports of the host have others", cookies)
+	}
 	settings = m.settings()
 	settings.Read = []caller.Claim{{Name: "iss", Value: m.issuer.URL}}
 	m.server = m.newServer(settings)
