@@ -26,6 +26,7 @@ var notRun = map[string][]string{
 		"make test-postgres runs these commands, and Temporal and the Web UI with their files",
 		"it takes an application of Azure; a test reads the files as Docker Compose does",
 		"it takes the services of docker compose up",
+		"it takes an issuer; a test reads the files as Docker Compose does",
 		"it takes the services of docker compose up",
 	},
 	"docs/kubernetes.md": {
@@ -49,6 +50,7 @@ var notRun = map[string][]string{
 		"TestRolloutStranded in dev/e2e runs these commands",
 	},
 	"docs/temporal-cloud.md": {"it takes an account"},
+	"docs/ui.md":             {"it takes an issuer; TestTeam logs in with Chromium"},
 }
 
 // elsewhere has the make targets that take too long here, and what runs them instead.
