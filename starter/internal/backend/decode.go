@@ -57,10 +57,10 @@ func newRecord(d decoder, info *workflowpb.WorkflowExecutionInfo) Record {
 		Labels:     d.texts(attributes[searchattr.ReconcileLabels]),
 		TaskQueue:  info.GetTaskQueue(),
 		Started:    timeOf(info.GetStartTime()),
+		Summary:    m.summary(memo[workflows.MemoSummary]),
 		Stuck:      describeStuck(d.texts(attributes[attributeProblems]), 0),
 		Running:    info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING,
 	}
-	r.Summary, r.LastWrite = m.summary(memo[workflows.MemoSummary])
 	// Another tool may have written a memo that does not parse; the workflow ID
 	// still identifies the row.
 	r.ID, _ = resource.ParseID(m.text(memo[workflows.MemoID]))
@@ -172,13 +172,10 @@ func (d decoder) time(p *commonpb.Payload) time.Time {
 }
 
 // summary decodes a payload with a summary; it returns nil for any other payload.
-func (d decoder) summary(p *commonpb.Payload) (*workflows.Summary, *LastWrite) {
-	var value struct {
-		workflows.Summary
-		LastWrite *LastWrite `json:"lastWrite"`
-	}
+func (d decoder) summary(p *commonpb.Payload) *workflows.Summary {
+	var value workflows.Summary
 	if p == nil || d.FromPayload(p, &value) != nil {
-		return nil, nil
+		return nil
 	}
-	return &value.Summary, value.LastWrite
+	return &value
 }

@@ -39,8 +39,6 @@ type Record struct {
 	Since time.Time
 	// Summary is what the workflow wrote for lists, nil until its first pass has ended.
 	Summary *workflows.Summary
-	// LastWrite is the last write to Azure, nil if the workflow noted none.
-	LastWrite *LastWrite
 	// WaitingFor and Needs are keys (workflows.WaitingKey) of the resources that
 	// this one waits for and depends on.
 	WaitingFor []string
@@ -82,15 +80,12 @@ type Record struct {
 	Final *workflows.Status
 }
 
-// LastWrite is a write to Azure as the summary for lists has it.
-type LastWrite struct {
-	At time.Time `json:"at"`
-	// Verb is create, update, correct, delete or replace.
-	Verb string `json:"verb"`
-	// Paths is the number of values that the write changed.
-	Paths int `json:"paths,omitempty"`
-	// By is the user who requested it, or drift.
-	By string `json:"by,omitempty"`
+// LastWrite returns the last write to Azure that the workflow noted, zero for none.
+func (r Record) LastWrite() workflows.WriteNote {
+	if r.Summary == nil {
+		return workflows.WriteNote{}
+	}
+	return r.Summary.LastWrite
 }
 
 // Obstacle returns why the workflow is not asked, "" if nothing is known against it: it cannot

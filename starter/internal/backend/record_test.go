@@ -32,37 +32,6 @@ func mustID(t *testing.T, text string) resource.ID {
 	return id
 }
 
-// TestLastWrite reads the last write beside the summary. Summaries without one stay readable.
-func TestLastWrite(t *testing.T) {
-	at := noon().Add(-time.Hour)
-	cases := map[string]struct {
-		reason string
-		memo   map[string]any
-		want   *LastWrite
-	}{
-		"write": {
-			reason: "what lists say about it", want: &LastWrite{At: at, Verb: "correct", Paths: 3, By: "drift"},
-			memo: map[string]any{"phase": "Ready", "lastWrite": map[string]any{"at": at, "verb": "correct", "paths": 3, "by": "drift"}},
-		},
-		"none": {reason: "nothing was written", memo: map[string]any{"phase": "Ready"}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			memo, err := payload.DataConverter().ToPayload(tc.memo)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := newRecord(newDecoder(payload.Clear(), "default"), &workflowpb.WorkflowExecutionInfo{
-				Execution: &commonpb.WorkflowExecution{WorkflowId: "w1"},
-				Memo:      &commonpb.Memo{Fields: map[string]*commonpb.Payload{workflows.MemoSummary: memo}},
-			})
-			if diff := cmp.Diff(tc.want, got.LastWrite); diff != "" || got.Summary == nil || got.Summary.Phase != workflows.PhaseReady {
-				t.Errorf("%s: summary %+v (-want +got):\n%s", tc.reason, got.Summary, diff)
-			}
-		})
-	}
-}
-
 func TestNewRecord(t *testing.T) {
 	encode := func(value any) *commonpb.Payload {
 		p, err := payload.DataConverter().ToPayload(value)

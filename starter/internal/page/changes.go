@@ -104,8 +104,8 @@ func changedAt(r backend.Record) time.Time {
 	if r.EndedAt.After(at) {
 		at = r.EndedAt
 	}
-	if r.LastWrite != nil && r.LastWrite.At.After(at) {
-		at = r.LastWrite.At
+	if written := r.LastWrite().At; written.After(at) {
+		at = written
 	}
 	return at
 }
@@ -120,8 +120,8 @@ func newChange(v backend.View, since, now time.Time) Change {
 	if change.Reason == state || change.Reason == string(resource.ReasonSucceeded) {
 		change.Reason = ""
 	}
-	if w := v.Record.LastWrite; w != nil && !w.At.Before(since) {
-		change.Write, change.WriteAt = writeText(*w), w.At
+	if w := v.Record.LastWrite(); !w.At.IsZero() && !w.At.Before(since) {
+		change.Write, change.WriteAt = writeText(w), w.At
 	}
 	return change
 }
@@ -138,23 +138,18 @@ func endName(r backend.Record) string {
 }
 
 // writeVerbs are the past forms of the verbs of a write.
-var writeVerbs = map[string]string{"create": "created", "update": "updated", "correct": "corrected", "delete": "deleted", "replace": "replaced"}
-
-// driftAuthor is the author of a correction: no user requested it.
-const driftAuthor = "drift"
+var writeVerbs = map[string]string{
+	workflows.VerbCreate: "created", workflows.VerbRecreate: "created again", workflows.VerbUpdate: "updated", workflows.VerbCorrect: "corrected",
+}
 
 // writeText returns a write in words: "updated 3 values, requested by ann@laptop".
-func writeText(w backend.LastWrite) string {
+func writeText(w workflows.WriteNote) string {
 	text := cmp.Or(writeVerbs[w.Verb], cli.OneLine(w.Verb))
 	if w.Paths > 0 {
 		text += " " + cli.Count(w.Paths, "value")
 	}
-	switch w.By {
-	case "":
-	case driftAuthor:
-		text += ", because of drift"
-	default:
-		text += ", requested by " + cli.OneLine(w.By)
+	if w.By == "" {
+		return text + ", because of drift"
 	}
-	return text
+	return text + ", requested by " + cli.OneLine(w.By)
 }

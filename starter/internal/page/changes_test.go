@@ -15,7 +15,10 @@ import (
 // written adds a last write to a record.
 func written(at time.Time, verb string, paths int, by string) func(*backend.Record) {
 	return func(r *backend.Record) {
-		r.LastWrite = &backend.LastWrite{At: at, Verb: verb, Paths: paths, By: by}
+		if r.Summary == nil {
+			r.Summary = &workflows.Summary{Phase: r.Phase}
+		}
+		r.Summary.LastWrite = workflows.WriteNote{At: at, Verb: verb, Paths: paths, By: by}
 	}
 }
 
@@ -43,12 +46,12 @@ func TestChanges(t *testing.T) {
 	evening := time.Date(2026, 11, 20, 18, 0, 0, 0, time.UTC)
 	at := func(hours int) time.Time { return evening.Add(time.Duration(hours) * time.Hour) }
 	views := backend.ListedViews([]backend.Record{
-		record(t, cluster, workflows.PhaseReady, since(at(-5)), written(at(3), "correct", 2, "drift")),
+		record(t, cluster, workflows.PhaseReady, since(at(-5)), written(at(3), "correct", 2, "")),
 		record(t, database, workflows.PhaseReady, since(at(4)), written(at(2), "update", 1, "ann@laptop")),
 		record(t, network, workflows.PhaseBlocked, since(at(5)), because(resource.ReasonThrottled), written(at(-1), "create", 0, "bob@ci")),
 		record(t, group, workflows.PhaseReady, since(at(-24))),
 	})
-	gone := record(t, cluster+"/databases/gone", workflows.PhaseDeleting, since(at(6)), because(resource.ReasonDeleting), written(at(6), "delete", 0, "bob@ci"))
+	gone := record(t, cluster+"/databases/gone", workflows.PhaseDeleting, since(at(6)), because(resource.ReasonDeleting), written(at(6), "update", 0, "bob@ci"))
 	gone.Running, gone.Ended, gone.EndedAt = false, "Completed", at(7)
 	recreated := record(t, database, workflows.PhaseDeleting, since(at(6)))
 	recreated.Running, recreated.Ended, recreated.EndedAt = false, "Completed", at(7)
@@ -61,7 +64,7 @@ func TestChanges(t *testing.T) {
 		return lines
 	}
 	want := []string{
-		"01:00 | adx/gone | Deleted | Deleting | deleted, requested by bob@ci",
+		"01:00 | adx/gone | Deleted | Deleting | updated, requested by bob@ci",
 		"23:00 | vnet1 | Blocked | Throttled |",
 		"22:00 | adx/telemetry | Ready |  | updated 1 value, requested by ann@laptop",
 		"21:00 | adx | Ready |  | corrected 2 values, because of drift",
@@ -85,12 +88,12 @@ func TestSincePage(t *testing.T) {
 	w := newWorld(record(t, cluster, workflows.PhaseReady))
 	gone := record(t, database, workflows.PhaseDeleting)
 	gone.Running, gone.Ended, gone.EndedAt = false, "Completed", w.now.Add(-time.Hour)
-	written(w.now.Add(-2*time.Hour), "delete", 0, "<b>ann")(&gone)
+	written(w.now.Add(-2*time.Hour), "update", 0, "<b>ann")(&gone)
 	w.listed = []backend.Record{gone}
 	b := w.visit(t)
 	for range 5 {
 		page := b.get("/?since=18:00&label=").Body.String()
-		for _, want := range []string{"Changed since", "2026-11-20T18:00:00Z", "adx/telemetry", "Deleted", "deleted, requested by &lt;b&gt;ann", "2026-11-21T10:00:00Z"} {
+		for _, want := range []string{"Changed since", "2026-11-20T18:00:00Z", "adx/telemetry", "Deleted", "updated, requested by &lt;b&gt;ann", "2026-11-21T10:00:00Z"} {
 			if !strings.Contains(page, want) {
 				t.Fatalf("the page does not say %q:\n%s", want, page)
 			}
