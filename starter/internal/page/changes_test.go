@@ -16,7 +16,7 @@ import (
 func written(at time.Time, verb string, paths int, by string) func(*backend.Record) {
 	return func(r *backend.Record) {
 		if r.Summary == nil {
-			r.Summary = &workflows.Summary{Phase: r.Phase}
+			r.Summary = &workflows.Summary{Phase: r.Phase, Condition: resource.Condition{Reason: r.Reason}}
 		}
 		r.Summary.LastWrite = workflows.WriteNote{At: at, Verb: verb, Paths: paths, By: by}
 	}
