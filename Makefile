@@ -226,9 +226,9 @@ PART_TIMES := dev/bin/check.times
 # and commands that tests start do not inherit it.
 CHECK_GOGC := 400
 
-# WAITING are the parts that mostly wait, for Temporal and for each other. The others get the
-# processors that these leave.
-WAITING := test-dev test-webui test-postgres
+# WAITING are the parts that mostly wait, for Temporal and for each other, and the one that they wait
+# for. The others get the processors that these leave.
+WAITING := compile test-dev test-webui test-postgres
 
 .PHONY: check
 check: ## everything that CI runs, three parts at a time; prints the time of each part at the end
