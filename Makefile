@@ -213,7 +213,7 @@ bench: ## measure; BENCH=wake for one part, BENCH=scale for large numbers (up to
 
 # PARTS are the parts of `make check`, the longest first. test-dev has the tests of layers, and
 # test-product those of replay and the suites of which race runs a sample.
-PARTS := compile test-dev race test-postgres test-webui test-product attack mutants lint workflowcheck test-azurite test-editor licenses vulnerabilities
+PARTS := test-dev race test-postgres test-webui test-product attack mutants lint workflowcheck test-azurite test-editor licenses vulnerabilities
 # CHECK are the settings of `make check`: lint runs vet, and tests need no DWARF. SAMPLED are
 # the folders with suites that race samples.
 CHECK := ATTACK_FLAGS=--own SAMPLE=-short DEV_ELSEWHERE='attack|editor|postgres|webui' RACE_ELSEWHERE='workflows' TEST_FLAGS='-vet=off -ldflags=-w'
@@ -226,15 +226,16 @@ PART_TIMES := dev/bin/check.times
 # and commands that tests start do not inherit it.
 CHECK_GOGC := 400
 
-# WAITING are the parts that mostly wait, for Temporal and for each other, and the one that they wait
-# for. The others get the processors that these leave.
-WAITING := compile test-dev test-webui test-postgres
+# WAITING are the parts that mostly wait, for Temporal and for each other. The others get the
+# processors that these leave.
+WAITING := test-dev test-webui test-postgres
 
 .PHONY: check
 check: ## everything that CI runs, three parts at a time; prints the time of each part at the end
 	@mkdir -p dev/bin && rm -f $(PART_TIMES)
 	@$(MAKE) --no-print-directory gcc chromium postgresql $(YAML_LANGUAGE_SERVER) $(AZURITE) $(AXE) $(PAGE_MODULES)
 	@export GOGC=$(CHECK_GOGC); code=0; \
+	$(MAKE) --no-print-directory part-compile || exit $$?; \
 	$(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync=recurse \
 		$(CHECK) PRODUCT="$$($(SAMPLED) | xargs)" $(PARTS:%=part-%) || code=$$?; \
 	sort -k2,2nr $(PART_TIMES) | awk -v all="$$SECONDS" ' \
@@ -243,15 +244,13 @@ check: ## everything that CI runs, three parts at a time; prints the time of eac
 		END {printf "%-16s %8.0f %8.0f\n", "all", all, cpu}'; \
 	exit $$code
 
-# Parts that use the Temporal server wait until one of them has compiled it.
-$(addprefix part-,test-dev test-postgres test-webui attack mutants): | part-compile
-
+# compile runs first and alone: each part would compile the Temporal server by itself.
 .PHONY: compile
 compile: ## compile the packages of dev
 	cd dev && $(GO) build ./...
 
-.PHONY: $(PARTS:%=part-%)
-$(PARTS:%=part-%): part-%:
+.PHONY: $(PARTS:%=part-%) part-compile
+$(PARTS:%=part-%) part-compile: part-%:
 	@code=0; TIMEFORMAT='%R %U %S'; exec 3>&2; \
 	{ time nice -n $(if $(filter $*,$(WAITING)),0,5) $(MAKE) --no-print-directory $* 2>&3; } 2>dev/bin/$@ || code=$$?; \
 	echo "$* $$(<dev/bin/$@) $$code" >>$(PART_TIMES); \
