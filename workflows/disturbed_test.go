@@ -13,6 +13,7 @@ import (
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
+	"go.temporal.io/sdk/temporal"
 )
 
 // disturbance is one way in which Azure differs from a store that shows each write at once.
@@ -128,6 +129,9 @@ func TestDisturbedReads(t *testing.T) {
 					seen = append(seen, s.statusAt(when))
 				}
 				s.start(4 * time.Hour)
+				if err := s.GetWorkflowError(); !temporal.IsCanceledError(err) {
+					t.Errorf("the run ended with %v", err)
+				}
 				if got := s.requests("PUT", spec.ID); got != 1+len(changes) {
 					t.Errorf("%d PUTs, want 1 to create it and %d to correct it", got, len(changes))
 				}

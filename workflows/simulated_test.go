@@ -21,6 +21,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 )
 
 // simulated is a run with the real activities against the simulator, on the clock of the
@@ -43,6 +44,7 @@ func newSimulated(t *testing.T, spec resource.Desired, change ...func(*armsim.Op
 	s.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: spec.ID.WorkflowID()})
 	s.SetStartTime(time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC))
 	s.SetTestTimeout(time.Minute)
+	s.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: deadlockTimeout})
 	must(t, s.SetTypedSearchAttributesOnStart(workflows.IdentityAttributes(spec)))
 	options := armsim.Options{Clock: s.Now}
 	for _, c := range change {
