@@ -279,7 +279,7 @@ func TestSuiteFindsBadLinks(t *testing.T) {
 		for bad, texts := range mistakes {
 			t.Run(point+" "+string(bad), func(t *testing.T) {
 				t.Parallel()
-				command := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestSuite$", "-test.v", "-test.timeout", "30s")
+				command := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestSuite$", "-test.v", "-test.timeout", "5m")
 				command.Env = append(os.Environ(), pointVariable+"="+point, badVariable+"="+string(bad))
 				raw, err := command.CombinedOutput()
 				out := string(raw)
