@@ -105,13 +105,13 @@ func TestAgesOfWhatWasRead(t *testing.T) {
 		return local(w, w.acts.PreCheck, PreCheckInput{Desired: spec}).Verdict
 	}
 	got := check("7")
-	if got.Action != resource.ActionBlock || got.Freshness != "desired.properties.size is 7" {
-		t.Errorf("got %q with %q, want the value without the age of the cluster", got.Message, got.Freshness)
+	if got.Action != resource.ActionBlock || got.Detail() != "desired.properties.size is 7" {
+		t.Errorf("got %q with %q, want the value without the age of the cluster", got.Message, got.Detail())
 	}
 	w.put(clusterText, `{"location":"westus2","properties":{"state":"Off"}}`)
 	w.advance(31 * time.Second)
 	got = check("7")
-	if got.Message != "off" || !strings.HasPrefix(got.Freshness, `cluster.properties.state is "Off"; c1 read`) {
-		t.Errorf("got %q with %q, want the value with the age of the cluster", got.Message, got.Freshness)
+	if got.Message != "off" || !strings.HasPrefix(got.Detail(), `cluster.properties.state is "Off"; c1 read`) {
+		t.Errorf("got %q with %q, want the value with the age of the cluster", got.Message, got.Detail())
 	}
 }

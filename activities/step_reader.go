@@ -128,8 +128,8 @@ func (s *stepReader) withAge(verdict resource.Verdict, owner *resource.Object) r
 			ages = append(ages, one.id.Short()+" "+one.freshness)
 		}
 	}
-	if text := strings.Join(ages, ", "); !strings.Contains(verdict.Freshness, "read ") && text != "" {
-		verdict.Freshness = strings.TrimPrefix(verdict.Freshness+"; "+text, "; ")
+	if verdict.Freshness == "" {
+		verdict.Freshness = strings.Join(ages, ", ")
 	}
 	verdict.RetryWithin = sooner(verdict.RetryWithin, sooner(within, s.lookup.UntilExpiry(ids)))
 	return verdict

@@ -27,13 +27,13 @@ const (
 
 // budgets join the requests of this worker to the workflow of the budgets.
 type budgets struct {
-	requests *batching.Batcher[writing.Expense, answer]
+	requests *batching.Batcher[writing.Expense, spending]
 	// refusals are the last ones, by the name of the budget. One batch at a time uses them.
-	refusals map[string]answer
+	refusals map[string]spending
 }
 
-// answer is the result of a request to a budget.
-type answer struct {
+// spending is the result of a request to a budget.
+type spending struct {
 	at    time.Time
 	grant writing.Grant
 	err   error
@@ -50,38 +50,38 @@ func (f *Fleet) Spend(ctx context.Context, expense writing.Expense) (writing.Gra
 	return got.grant, nil
 }
 
-// spendAll answers requests by the last refusals, and the others by one update.
-func (f *Fleet) spendAll(ctx context.Context, expenses []writing.Expense) ([]answer, error) {
-	answers := make([]answer, len(expenses))
+// spendAll refuses requests by the last refusals, and sends the others in one update.
+func (f *Fleet) spendAll(ctx context.Context, expenses []writing.Expense) ([]spending, error) {
+	results := make([]spending, len(expenses))
 	var open []int
 	var asked []writing.Expense
 	for i, expense := range expenses {
 		var valid bool
-		if answers[i], valid = f.budgets.refusals[expense.Budget].later(time.Now()); !valid {
+		if results[i], valid = f.budgets.refusals[expense.Budget].later(time.Now()); !valid {
 			open, asked = append(open, i), append(asked, expense)
 		}
 	}
 	if len(asked) == 0 {
-		return answers, nil
+		return results, nil
 	}
 	grants, err := askKeeper[writing.Expense, writing.Grant](ctx, f, client.StartWorkflowOptions{
 		ID: workflows.BudgetsWorkflowID(f.options.TaskQueue), StaticSummary: "PUTs that no user requested",
 		Priority: temporal.Priority{PriorityKey: workflows.PriorityBrake},
 	}, workflows.HoldBudgetsWorkflow, workflows.HoldBudgetsInput{}, workflows.SpendUpdate, asked)
 	for n, i := range open {
-		answers[i] = answer{at: time.Now(), err: err}
+		results[i] = spending{at: time.Now(), err: err}
 		if err == nil {
-			answers[i].grant = grants[n]
+			results[i].grant = grants[n]
 		}
-		if !answers[i].grant.Granted {
-			f.budgets.refusals[asked[n].Budget] = answers[i]
+		if !results[i].grant.Granted {
+			f.budgets.refusals[asked[n].Budget] = results[i]
 		}
 	}
-	return answers, nil
+	return results, nil
 }
 
 // later returns what a refusal means at a later time, and whether it still counts.
-func (a answer) later(now time.Time) (answer, bool) {
+func (a spending) later(now time.Time) (spending, bool) {
 	age := now.Sub(a.at)
 	if a.err != nil {
 		return a, age < maxBudgetErrorAge

@@ -67,7 +67,7 @@ func TestSpendRefused(t *testing.T) {
 	if got, err := f.Spend(t.Context(), expense(t, writing.PutBudget, 0)); err != nil || !got.Granted {
 		t.Errorf("the other budget is refused, too: %+v, %v", got, err)
 	}
-	f.budgets.refusals[writing.DisappearanceBudget] = answer{at: time.Now().Add(-maxRefusalAge), grant: writing.Grant{RetryAfter: time.Hour}}
+	f.budgets.refusals[writing.DisappearanceBudget] = spending{at: time.Now().Add(-maxRefusalAge), grant: writing.Grant{RetryAfter: time.Hour}}
 	if got, err := f.Spend(t.Context(), expense(t, writing.DisappearanceBudget, 0)); err != nil || !got.Granted {
 		t.Errorf("an old refusal still counts: %+v, %v", got, err)
 	}

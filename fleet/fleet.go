@@ -105,7 +105,7 @@ func New(temporal Temporal, options Options) *Fleet {
 	}
 	f := &Fleet{temporal: temporal, options: options, lists: newPace(options.ListsPerSecond)}
 	f.freezes.reads.request = f.readFreezes
-	f.budgets = budgets{requests: batching.Serial(maxBatch, f.spendAll), refusals: map[string]answer{}}
+	f.budgets = budgets{requests: batching.Serial(maxBatch, f.spendAll), refusals: map[string]spending{}}
 	f.wakes = batching.Batcher[activities.Change, woken]{Delay: options.Collect, MaxCalls: maxBatch, Slot: f.awaitList, Run: f.wakeAll}
 	f.awaited = batching.Batcher[resource.ID, bool]{Delay: options.Collect, MaxCalls: maxBatch, Slot: f.awaitList, Run: f.awaitedOf}
 	f.dependents = batching.Batcher[resource.ID, activities.Dependents]{Delay: options.Collect, MaxCalls: maxBatch, Slot: f.awaitList, Run: f.dependentsOf}

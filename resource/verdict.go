@@ -54,8 +54,10 @@ type Verdict struct {
 	// method of a Go type, "contoso.Busy.PreReconcileCheck". It is "" for Armature itself.
 	Origin string `json:"origin,omitempty"`
 	// Freshness is the age of the observation behind the message ("read 12s ago"), "" if it was
-	// read for the verdict. The values that a condition of a rule read come first.
+	// read for the verdict.
 	Freshness string `json:"freshness,omitempty"`
+	// Seen are the values that the condition of a rule read, masked; "" for any other check.
+	Seen string `json:"seen,omitempty"`
 	// Class is the retry class of a Block, Failure or Error.
 	Class RetryClass `json:"class,omitempty"`
 	// Create is set on a Proceed when the resource is absent.
@@ -135,12 +137,20 @@ func Fail(reason Reason, class RetryClass, message string) Verdict {
 	return Verdict{Action: ActionError, Reason: reason, Severity: severity, Message: message, Class: class}
 }
 
-// Text returns the message with the freshness of its observation.
+// Text returns the message with its Detail.
 func (v Verdict) Text() string {
-	if v.Freshness == "" {
-		return v.Message
+	if detail := v.Detail(); detail != "" {
+		return v.Message + " (" + detail + ")"
 	}
-	return v.Message + " (" + v.Freshness + ")"
+	return v.Message
+}
+
+// Detail returns the values and the age of the observation behind the message.
+func (v Verdict) Detail() string {
+	if v.Seen == "" || v.Freshness == "" {
+		return v.Seen + v.Freshness
+	}
+	return v.Seen + "; " + v.Freshness
 }
 
 // Stops reports whether the pass ends with this verdict.

@@ -81,7 +81,7 @@ func (r *reconciler) concludeNotReady(ctx workflow.Context, p *pass, verdict res
 		r.reportOverdue(ctx, p, verdict, now)
 	}
 	s.Retry.fail(now, verdict, overdue)
-	s.Freshness = verdict.Freshness
+	s.Freshness = verdict.Detail()
 	newBlocker := s.Wait.begin(verdict.WaitingFor, now)
 	s.Condition.Set(resource.Condition{
 		Severity: severityOf(verdict, class, overdue), Reason: verdict.Reason, Message: verdict.Text(), ObservedGeneration: p.generation,

@@ -118,7 +118,7 @@ type Report struct {
 	Pass      int64              `json:"pass"`
 	Phase     Phase              `json:"phase"`
 	Condition resource.Condition `json:"condition"`
-	// Freshness is the age of the readings in the message of the condition.
+	// Freshness is the part of the message of the condition with values and the age of the readings.
 	Freshness string `json:"freshness,omitempty"`
 	// Differences are those of the last pass that found any, at DifferencesAt.
 	Differences   []resource.Difference `json:"differences,omitempty"`

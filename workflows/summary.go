@@ -39,7 +39,7 @@ func (s *State) summary() Summary {
 		Phase: s.Phase, Condition: s.Condition, Generation: s.Generation,
 		Paused: s.Paused, Deleting: s.Deletion != nil, Overdue: s.Retry.Overdue, LastWrite: s.Write.Note,
 	}
-	// The age of a reading would be wrong, and another one after each pass.
+	// The values and the age of a reading would be wrong, and others after each pass.
 	message := strings.TrimSuffix(s.Condition.Message, " ("+s.Freshness+")")
 	summary.Condition.Message = text.Cut(message, maxSummaryMessage)
 	if !s.Condition.Ready && !s.nextTry().IsZero() {

@@ -50,7 +50,7 @@ func TestCreations(t *testing.T) {
 			for name, binaries := range map[string]harness.Binaries{"before": before, "now": next} {
 				t.Run(fmt.Sprintf("%s-%d-%s", part.name, turn, name), func(t *testing.T) {
 					measured[name] = createTimed(t, binaries, part.count, part.roundTrip)
-					t.Logf("%.1f", measured[name])
+					t.Logf("%v", measured[name])
 				})
 			}
 			if t.Failed() {

@@ -82,7 +82,7 @@ func agree(t *testing.T, inGo, inRules *extensionhost.Registry, text, body, desi
 	id := extensiontest.ID(t, text)
 	owner := extensiontest.Object(t, id.Owner().String(), "", body)
 	request := extensionhost.Request{Object: extensiontest.Object(t, text, desired, body), Owner: owner, Force: force}
-	same := cmpopts.IgnoreFields(resource.Verdict{}, "Freshness", "Origin")
+	same := cmpopts.IgnoreFields(resource.Verdict{}, "Freshness", "Seen", "Origin")
 	goVerdict := inGo.PreCheck(t.Context(), request)
 	if goVerdict.Reason == resource.ReasonStopped { // a link in Go puts its own text before the default's
 		if _, rest, found := strings.Cut(goVerdict.Message, ": it was stopped outside Armature"); found {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/internal/extensionshare"
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -77,14 +78,12 @@ const (
 
 // withValues shows the values that the condition of a rule read.
 func withValues(seen []string) extensions.Option {
-	text := strings.Join(seen[:min(len(seen), maxNamedValues)], ", ")
+	values := strings.Join(seen[:min(len(seen), maxNamedValues)], ", ")
 	if more := len(seen) - maxNamedValues; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
+		values += fmt.Sprintf(" and %d more", more)
 	}
-	if runes := []rune(text); len(runes) > maxValuesRunes {
-		text = string(runes[:maxValuesRunes-1]) + "…"
-	}
-	return func(v *resource.Verdict) { v.Freshness = text }
+	shown := text.Cut(values, maxValuesRunes)
+	return func(v *resource.Verdict) { v.Seen = shown }
 }
 
 // NamesWaits implements extensionhost.WaitNamer: a rule waits for what it reads, and for an

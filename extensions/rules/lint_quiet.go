@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -58,17 +59,8 @@ func (l *lint) isMasked(resourceType string, path resource.Path) bool {
 	if !isObject {
 		return false
 	}
-	shown := l.view.Other(&resource.Object{ID: id, Observed: body}).Observed
-	var at any = shown
-	for _, step := range path {
-		switch inner := at.(type) {
-		case map[string]any:
-			at = inner[step.Name]
-		case []any:
-			at = inner[0]
-		}
-	}
-	return resource.Masked(at)
+	// The mask is the only thing that a view changes.
+	return !reflect.DeepEqual(l.view.Other(&resource.Object{ID: id, Observed: body}).Observed, body)
 }
 
 // mayBeText reports whether a type has a text at a path, or does not publish what it has.

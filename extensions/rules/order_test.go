@@ -45,8 +45,8 @@ func TestVerdictsShowValues(t *testing.T) {
 			got := registry(t, load(t, text)).PreCheck(t.Context(), extensionhost.Request{
 				Object: extensiontest.Object(t, childID, `{"size":3}`, `{"properties":{"state":"Off","list":[1,2]}}`),
 			})
-			if got.Action != resource.ActionBlock || got.Message != "x" || got.Freshness != c.want {
-				t.Errorf("got %s %q with %q, want %q: %s", got.Action, got.Message, got.Freshness, c.want, c.reason)
+			if got.Action != resource.ActionBlock || got.Message != "x" || got.Seen != c.want {
+				t.Errorf("got %s %q with %q, want %q: %s", got.Action, got.Message, got.Seen, c.want, c.reason)
 			}
 		})
 	}

@@ -115,7 +115,7 @@ func TestMessagesAndOptions(t *testing.T) {
 	got := registry(t, set).PostCheck(t.Context(), extensionhost.Request{Object: extensiontest.Object(t, childID, `{}`, `{"properties":{"n":2,"s":"a"}}`)})
 	want := resource.Verdict{
 		Action: resource.ActionFailure, Reason: "NotEnough", Severity: resource.SeverityInfo, Class: resource.RetryVerySlow,
-		Message: `Wait for c1: 2 of }"a" null`, Origin: got.Origin, Freshness: "observed.properties.n is 2",
+		Message: `Wait for c1: 2 of }"a" null`, Origin: got.Origin, Seen: "observed.properties.n is 2",
 	}
 	if !strings.HasPrefix(got.Origin, "rule r (") || !strings.HasSuffix(got.Origin, "r.yaml:2)") {
 		t.Errorf("origin %q, want the rule with its file and line", got.Origin)

@@ -13,6 +13,8 @@ import (
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/common/types/traits"
+
+	"github.com/armature-io/armature/internal/text"
 )
 
 // IsZero reports whether the expression was never compiled.
@@ -111,35 +113,34 @@ func (e Expression) Operands() Operands {
 
 // Seen returns the values of the operands for some variables.
 func (o Operands) Seen(ctx context.Context, variables map[string]any) []string {
-	var seen []string
-	for _, part := range o {
-		value, err := part.Eval(ctx, variables)
-		shown := "an error"
+	return o.lines(ctx, variables, func(value ref.Val, err error) string {
 		if err != nil {
-			shown += ": " + err.Error()
-		} else {
-			shown = shownValue(value)
+			return "an error: " + err.Error()
 		}
-		if line := part.text + " is " + shortened(shown); !slices.Contains(seen, line) {
-			seen = append(seen, line)
-		}
-	}
-	return seen
+		return shownValue(value)
+	})
 }
 
 // Scalars is Seen without operands that are objects, lists or errors.
 func (o Operands) Scalars(ctx context.Context, variables map[string]any) []string {
+	return o.lines(ctx, variables, func(value ref.Val, err error) string {
+		switch value.(type) {
+		case nil, traits.Mapper, traits.Lister:
+			return ""
+		}
+		if err != nil {
+			return ""
+		}
+		return shownValue(value)
+	})
+}
+
+// lines returns a line for each operand that show shows, each line once.
+func (o Operands) lines(ctx context.Context, variables map[string]any, show func(ref.Val, error) string) []string {
 	var seen []string
 	for _, part := range o {
-		value, err := part.Eval(ctx, variables)
-		if err != nil {
-			continue
-		}
-		switch value.(type) {
-		case traits.Mapper, traits.Lister:
-			continue
-		}
-		if line := part.text + " is " + shortened(shownValue(value)); !slices.Contains(seen, line) {
+		shown := show(part.Eval(ctx, variables))
+		if line := part.text + " is " + text.Cut(shown, maxSeenRunes); shown != "" && !slices.Contains(seen, line) {
 			seen = append(seen, line)
 		}
 	}
@@ -152,14 +153,6 @@ func shownValue(value ref.Val) string {
 		return fmt.Sprintf("%q", Text(value))
 	}
 	return Text(value)
-}
-
-// shortened bounds the text of one value.
-func shortened(text string) string {
-	if runes := []rune(text); len(runes) > maxSeenRunes {
-		return string(runes[:maxSeenRunes-1]) + "…"
-	}
-	return text
 }
 
 // operands returns the parts of an expression whose values decide it: what operators and

@@ -57,7 +57,7 @@ func (r *Registry) checkOwner(ctx context.Context, req Request) resource.Verdict
 			verdict.WaitingFor = []resource.ID{req.Owner.ID}
 		}
 		if slices.ContainsFunc(verdict.WaitingFor, req.Owner.ID.Equal) {
-			verdict.Freshness = strings.TrimPrefix(verdict.Freshness+"; "+req.Owner.Freshness, "; ")
+			verdict.Freshness = req.Owner.Freshness
 		}
 	}
 	return verdict

@@ -53,8 +53,10 @@ func (r Request) withoutSecrets(ctx context.Context, verdict resource.Verdict) r
 		return verdict
 	}
 	clean := verdict
-	clean.Message, clean.Actor = secrets.Scrub(verdict.Message, noted), secrets.Scrub(verdict.Actor, noted)
-	if clean.Message != verdict.Message || clean.Actor != verdict.Actor {
+	for _, text := range []*string{&clean.Message, &clean.Actor, &clean.Seen} {
+		*text = secrets.Scrub(*text, noted)
+	}
+	if clean.Message != verdict.Message || clean.Actor != verdict.Actor || clean.Seen != verdict.Seen {
 		r.log().WarnContext(ctx, SecretInVerdict, "id", r.Object.ID.String(), "extension", verdict.Origin)
 	}
 	return clean

@@ -7,6 +7,7 @@ import (
 
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/internal/extensionshare"
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -41,14 +42,10 @@ const maxSourceRunes = 60
 // factOrigin returns where the verdict of a default comes from that a fact decided: the rule
 // that states the fact, or "fact" with the source of the fact. It is "" without a source.
 func factOrigin(source extensions.Source) string {
-	text := string(source)
-	if text == "" || strings.HasPrefix(text, "rule ") {
-		return text
+	if source == "" || strings.HasPrefix(string(source), "rule ") {
+		return string(source)
 	}
-	if runes := []rune(text); len(runes) > maxSourceRunes {
-		text = string(runes[:maxSourceRunes-1]) + "…"
-	}
-	return "fact (" + text + ")"
+	return "fact (" + text.Cut(string(source), maxSourceRunes) + ")"
 }
 
 // block returns a block with the origin of the fact.
