@@ -21,7 +21,7 @@ func TestCheckOwnerSharesOneRead(t *testing.T) {
 	w.put(clusterText, `{"location":"westus2","properties":{"state":"Running"}}`)
 	in := CheckOwnerInput{Desired: desired(t, databaseText, `{}`)}
 	var all sync.WaitGroup
-	for range 200 {
+	for range 40 {
 		all.Go(func() {
 			if got := local(w, w.acts.CheckOwner, in); got.Verdict.Action != resource.ActionProceed {
 				t.Errorf("verdict is %+v", got.Verdict)
@@ -30,7 +30,7 @@ func TestCheckOwnerSharesOneRead(t *testing.T) {
 	}
 	all.Wait()
 	if diff := cmp.Diff([]string{"GET c1"}, w.requests()); diff != "" {
-		t.Errorf("200 children cost (-want +got):\n%s", diff)
+		t.Errorf("40 children cost (-want +got):\n%s", diff)
 	}
 	w.advance(29 * time.Second)
 	got := local(w, w.acts.CheckOwner, in)

@@ -31,10 +31,10 @@ type LastWrite struct {
 
 // The verbs of a WriteNote.
 const (
-	VerbCreate   = "create"
-	VerbRecreate = "recreate"
-	VerbUpdate   = "update"
-	VerbCorrect  = "correct"
+	VerbCreated   = "create"
+	VerbRecreated = "recreate"
+	VerbUpdated   = "update"
+	VerbCorrected = "correct"
 )
 
 // WriteNote is a PUT that ARM accepted, in short.
@@ -57,14 +57,14 @@ func (n WriteNote) equal(other WriteNote) bool {
 // writeNote returns the note of the PUT of a pass.
 func (r *reconciler) writeNote(ctx workflow.Context, p *pass) WriteNote {
 	verdict, mandate := p.pre.Verdict, r.mandate(p)
-	note := WriteNote{At: workflow.Now(ctx), Verb: VerbUpdate, Paths: len(verdict.Differences) + verdict.More}
+	note := WriteNote{At: workflow.Now(ctx), Verb: VerbUpdated, Paths: len(verdict.Differences) + verdict.More}
 	switch {
 	case verdict.Create && r.state.existed():
-		note.Verb = VerbRecreate
+		note.Verb = VerbRecreated
 	case verdict.Create:
-		note.Verb = VerbCreate
+		note.Verb = VerbCreated
 	case mandate.Correction:
-		note.Verb = VerbCorrect
+		note.Verb = VerbCorrected
 	}
 	switch {
 	case mandate.Force:

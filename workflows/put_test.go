@@ -149,7 +149,7 @@ func TestPutLeaves(t *testing.T) {
 		},
 		"accepted": {
 			reason: "a later pass verifies it", result: activities.PutResourceResult{Verdict: resource.Proceed(""), Sent: true, Done: true, Kept: "next", Refusal: next},
-			want:     workflows.LastWrite{Sent: true, At: startTime, Note: workflows.WriteNote{At: startTime, Verb: workflows.VerbUpdate, Paths: 1, By: "ada@host"}, Accepted: &activities.AcceptedPut{Generation: 1, At: startTime, Differences: differences, Kept: "next"}, OperationRefusal: next},
+			want:     workflows.LastWrite{Sent: true, At: startTime, Note: workflows.WriteNote{At: startTime, Verb: workflows.VerbUpdated, Paths: 1, By: "ada@host"}, Accepted: &activities.AcceptedPut{Generation: 1, At: startTime, Differences: differences, Kept: "next"}, OperationRefusal: next},
 			baseline: "1",
 		},
 	}

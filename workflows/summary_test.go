@@ -75,7 +75,7 @@ func TestSummaryOfWrites(t *testing.T) {
 		summary.LastWrite.At = time.Time{}
 		got = append(got, summary.LastWrite)
 	}
-	want := []workflows.WriteNote{{Verb: workflows.VerbCreate, By: "ada@host"}, {Verb: workflows.VerbCorrect, Paths: 3}, {Verb: workflows.VerbCorrect, Paths: 3, By: "eve"}}
+	want := []workflows.WriteNote{{Verb: workflows.VerbCreated, By: "ada@host"}, {Verb: workflows.VerbCorrected, Paths: 3}, {Verb: workflows.VerbCorrected, Paths: 3, By: "eve"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("last writes (-want +got):\n%s", diff)
 	}

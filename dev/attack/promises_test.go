@@ -37,6 +37,7 @@ func promises() map[string][]string {
 		"who reaches 8088 ([codec server](#the-codec-server))":                                      {"finding 15", "attack 29", "attack 41", "attack 45"},
 		"a user of the CLI": {"finding 28", "attack 42"},
 		"a site, or another user, on a computer where [`armature ui`](ui.md#security) runs": {"attack 53", "attack 54", "attack 55", "attack 56"},
+		"who reaches the pages of [`armature ui`](ui.md#for-a-team) for a team":             {"attack 58", "attack 59", "attack 60", "attack 61", "attack 62"},
 		"the author of rules (YAML)":         {"finding 20", "attack 28"},
 		"the author of an extension (Go)":    {byPeople},
 		"who runs the simulator":             {"attack 47"},

@@ -226,7 +226,8 @@ func TestRoom(t *testing.T) {
 	cases := map[string]string{
 		module + "/activities":               "activities",
 		module + "/activities/lookup":        "activities/lookup",
-		module + "/extensions/rules":         "extensions",
+		module + "/extensions/rules":         "extensions/rules",
+		module + "/extensions/rules/another": "extensions/rules",
 		module + "/starter/internal/backend": "starter/internal/backend",
 		module + "/armsim/cmd":               "armsim",
 		module + "/helpers/text":             "helpers",

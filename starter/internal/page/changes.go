@@ -139,7 +139,7 @@ func endName(r backend.Record) string {
 
 // writeVerbs are the past forms of the verbs of a write.
 var writeVerbs = map[string]string{
-	workflows.VerbCreate: "created", workflows.VerbRecreate: "created again", workflows.VerbUpdate: "updated", workflows.VerbCorrect: "corrected",
+	workflows.VerbCreated: "created", workflows.VerbRecreated: "created again", workflows.VerbUpdated: "updated", workflows.VerbCorrected: "corrected",
 }
 
 // writeText returns a write in words: "updated 3 values, requested by ann@laptop".
