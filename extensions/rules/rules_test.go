@@ -189,13 +189,9 @@ func TestUnknownTypeIsAWarning(t *testing.T) {
 func TestCost(t *testing.T) {
 	thousand := "[" + strings.Repeat("1,", 999) + "1]"
 	set := load(t, one("when: |", "  "+thousand+".all(a, "+thousand+".all(b, "+thousand+".all(c, a + b + c > 0)))", "block: x"))
-	started := time.Now()
 	got := registry(t, set).PreCheck(t.Context(), extensionhost.Request{Object: extensiontest.Object(t, childID, `{}`, `{}`)})
 	if got.Action != resource.ActionError || got.Reason != resource.ReasonCheckFailed || !strings.Contains(got.Message, "rule r (") || !strings.Contains(got.Message, "cost limit") {
 		t.Errorf("got %s %s %q", got.Action, got.Reason, got.Message)
-	}
-	if took := time.Since(started); took > 20*time.Second {
-		t.Errorf("it took %s", took)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
