@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/internal/extensionshare"
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -58,46 +59,64 @@ func (r PostReconcileCheckResult) Action() resource.Action { return r.verdict().
 // Message returns the text for the user.
 func (r PostReconcileCheckResult) Message() string { return r.verdict().Message }
 
-// Option changes severity, reason or retry class of a result.
-type Option func(*resource.Verdict)
+// Option changes a part of a result: severity, reason, retry class, what it waits for, or what it
+// shows. The With functions make one; the zero value changes nothing.
+type Option struct{ set func(*resource.Verdict) }
 
 // WithSeverity replaces Warning. SeverityError ends the retries of the backoff, unless
 // WithRetry follows: the checks are made again once per interval, at a user's apply,
 // reconcile or resume, and when a resource of WithWaitingFor changes.
 func WithSeverity(severity resource.Severity) Option {
-	return func(v *resource.Verdict) {
+	return Option{func(v *resource.Verdict) {
 		v.Severity = severity
 		if severity == resource.SeverityError {
 			v.Class = resource.RetryNone
 		}
-	}
+	}}
 }
 
 // WithReason replaces the reason and sets the retry class of that reason.
 func WithReason(reason resource.Reason) Option {
-	return func(v *resource.Verdict) {
+	return Option{func(v *resource.Verdict) {
 		v.Reason = reason
 		if v.Severity != resource.SeverityError {
 			v.Class = reason.Class()
 		}
-	}
+	}}
 }
 
 // WithRetry replaces the retry class.
 func WithRetry(class resource.RetryClass) Option {
-	return func(v *resource.Verdict) { v.Class = class }
+	return Option{func(v *resource.Verdict) { v.Class = class }}
 }
 
 // WithActor names who has to act before the check can pass, for example "the owner of
 // the target": a wait ends with that instead of a timeout.
 func WithActor(actor string) Option {
-	return func(v *resource.Verdict) { v.Actor = actor }
+	return Option{func(v *resource.Verdict) { v.Actor = actor }}
 }
 
 // WithWaitingFor adds resources; a change of one of them ends the block. Without it a check
 // waits for the owner that it got.
 func WithWaitingFor(ids ...resource.ID) Option {
-	return func(v *resource.Verdict) { v.WaitingFor = append(v.WaitingFor, ids...) }
+	return Option{func(v *resource.Verdict) { v.WaitingFor = append(v.WaitingFor, ids...) }}
+}
+
+const (
+	// maxValues bounds the values that a verdict shows, maxValuesRunes their text.
+	maxValues      = 4
+	maxValuesRunes = 300
+)
+
+// WithValues names what the check compared, for example "cores is 4": describe, why and the log
+// show the first four beside the message, with secrets masked. Values that a user has to know
+// belong into the message.
+func WithValues(values ...string) Option {
+	named := strings.Join(values[:min(len(values), maxValues)], ", ")
+	if more := len(values) - maxValues; more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	return Option{func(v *resource.Verdict) { v.Seen = text.Cut(named, maxValuesRunes) }}
 }
 
 // ProceedWithReconcile returns a result with which the pass continues.
@@ -137,7 +156,9 @@ func PostReconcileCheckResultFailure(reason string, options ...Option) PostRecon
 
 func withOptions(verdict resource.Verdict, options []Option) extensionshare.Result {
 	for _, option := range options {
-		option(&verdict)
+		if option.set != nil {
+			option.set(&verdict)
+		}
 	}
 	return extensionshare.New(verdict)
 }

@@ -56,7 +56,7 @@ type Verdict struct {
 	// Freshness is the age of the observation behind the message ("read 12s ago"), "" if it was
 	// read for the verdict.
 	Freshness string `json:"freshness,omitempty"`
-	// Seen are the values that the condition of a rule read, masked; "" for any other check.
+	// Seen are the values that the condition of a rule read, or that a check in Go names, masked.
 	Seen string `json:"seen,omitempty"`
 	// Class is the retry class of a Block, Failure or Error.
 	Class RetryClass `json:"class,omitempty"`

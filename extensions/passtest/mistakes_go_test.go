@@ -194,7 +194,7 @@ func goMistakes() map[string]mistake {
 		option extensions.Option
 		says   string
 	}{
-		"a block without a message":            {"", nil, `it returned a block without a message in PreReconcileCheck; state what the resource waits for`},
+		"a block without a message":            {"", extensions.Option{}, `it returned a block without a message in PreReconcileCheck; state what the resource waits for`},
 		"a reason of two words":                {"thing is busy", extensions.WithReason("two words"), `it returned the invalid reason "two words" in PreReconcileCheck; use one word [^\n;]*`},
 		"an unknown severity in an option":     {"thing is busy", extensions.WithSeverity("Fatal"), `it returned the invalid severity "Fatal" in PreReconcileCheck; use Info, Warning or Error`},
 		"an unknown retry class in an option ": {"thing is busy", extensions.WithRetry("Sometimes"), `it returned the invalid retry class "Sometimes" in PreReconcileCheck; use Fast, Slow, VerySlow or None`},
@@ -202,9 +202,6 @@ func goMistakes() map[string]mistake {
 		all[strings.TrimSpace(name)] = kit(option.says, func(g given) (preResult, error) {
 			if result, err := g.right(); err != nil || result.Action() != resource.ActionBlock {
 				return result, err
-			}
-			if option.option == nil {
-				return extensions.BlockReconcile(option.text), nil
 			}
 			return extensions.BlockReconcile(option.text, option.option), nil
 		})

@@ -2,14 +2,12 @@ package rules
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/internal/extensionshare"
-	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -60,6 +58,7 @@ func (r *rule) stops(ctx context.Context, in input, resolver extensions.Resolver
 	if read.message != "" {
 		return read.message, read.options([]extensions.Option{extensions.WithReason(read.reason)}, waitsFor...), nil
 	}
+	r.noteValues(ctx, vars)
 	applies, message, err := r.evaluate(ctx, vars)
 	if err != nil || !applies {
 		return "", nil, err
@@ -67,23 +66,14 @@ func (r *rule) stops(ctx context.Context, in input, resolver extensions.Resolver
 	if message == "" {
 		message = "rule " + r.name
 	}
-	return message, append(slices.Clone(read.options(r.options, waitsFor...)), withValues(r.operands.Scalars(ctx, vars))), nil
+	return message, append(slices.Clone(read.options(r.options, waitsFor...)), extensions.WithValues(r.operands.Scalars(ctx, vars)...)), nil
 }
 
-const (
-	// maxNamedValues bounds the values that a verdict shows, maxValuesRunes their text.
-	maxNamedValues = 4
-	maxValuesRunes = 300
-)
-
-// withValues shows the values that the condition of a rule read.
-func withValues(seen []string) extensions.Option {
-	values := strings.Join(seen[:min(len(seen), maxNamedValues)], ", ")
-	if more := len(seen) - maxNamedValues; more > 0 {
-		values += fmt.Sprintf(" and %d more", more)
+// noteValues notes what the condition of a rule on trial compares.
+func (r *rule) noteValues(ctx context.Context, vars map[string]any) {
+	if sight := extensionshare.SightOf(ctx); sight.IsOn() && !r.when.IsZero() {
+		sight.NoteValues(r.when.Seen(ctx, vars))
 	}
-	shown := text.Cut(values, maxValuesRunes)
-	return func(v *resource.Verdict) { v.Seen = shown }
 }
 
 // NamesWaits implements extensionhost.WaitNamer: a rule waits for what it reads, and for an
