@@ -94,7 +94,7 @@ func parse(name string, data []byte) *file {
 			f.document(document.Content[0])
 		}
 	}
-	if len(f.issues) == 0 && len(f.rules) == 0 {
+	if len(f.issues) == 0 && len(f.rules) == 0 && len(f.tests) == 0 {
 		f.issues = append(f.issues, Issue{File: name, Message: "the file has no rules; list them under rules"})
 	}
 	return f

@@ -90,6 +90,7 @@ func (r payloadRule) ModifyARMResource(
 	if read.message != "" {
 		return nil, extensions.NotYet(read.message, read.options([]extensions.Option{extensions.WithReason(read.reason)}, r.waitsForOwner(owner)...)...)
 	}
+	r.noteValues(ctx, vars)
 	if err := r.modify(ctx, payload, vars); err != nil {
 		return nil, errPayload
 	}

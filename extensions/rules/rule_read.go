@@ -16,6 +16,7 @@ import (
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/internal/expression"
+	"github.com/armature-io/armature/internal/extensionshare"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -183,6 +184,7 @@ func (r *rule) readAll(ctx context.Context, vars map[string]any, resolver extens
 			return result, fmt.Errorf("read %s: %w%s", got.name, got.err, forbiddenHint(got.err))
 		}
 		vars[got.name] = bodyOf(got.Object)
+		noteRead(ctx, got)
 		if got.IsZero() {
 			continue
 		}
@@ -192,6 +194,19 @@ func (r *rule) readAll(ctx context.Context, vars map[string]any, resolver extens
 		}
 	}
 	return result, nil
+}
+
+// noteRead notes what a rule on trial reads. An ID that is not set is not read.
+func noteRead(ctx context.Context, got reading) {
+	sight := extensionshare.SightOf(ctx)
+	if !sight.IsOn() || got.IsZero() {
+		return
+	}
+	var body map[string]any
+	if got.Object.Exists() {
+		body = got.Object.Observed
+	}
+	sight.NoteRead(got.name, body)
 }
 
 // target returns the ID of the resource to read, the zero ID where it is not set.

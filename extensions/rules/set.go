@@ -31,7 +31,8 @@ type Set struct {
 type snapshot struct {
 	byType map[string][]any
 	facts  map[string]extensions.Facts
-	// entries are the rules in the order of the files.
+	// rules are in the order of the files, and entries are theirs.
+	rules   []*rule
 	entries []extensions.Entry
 	count   int
 	digest  [sha256.Size]byte
@@ -136,7 +137,11 @@ func (s *Set) read() (*snapshot, Issues, error) {
 	if len(issues) > 0 {
 		return nil, warnings, issues.sorted()
 	}
-	read := &snapshot{byType: map[string][]any{}, facts: map[string]extensions.Facts{}, count: len(rules), digest: digest}
+	return newSnapshot(rules, digest), warnings, nil
+}
+
+func newSnapshot(rules []*rule, digest [sha256.Size]byte) *snapshot {
+	read := &snapshot{byType: map[string][]any{}, facts: map[string]extensions.Facts{}, rules: rules, count: len(rules), digest: digest}
 	for _, r := range rules {
 		key := strings.ToLower(r.resourceType)
 		if link := r.link(); link != nil {
@@ -150,7 +155,7 @@ func (s *Set) read() (*snapshot, Issues, error) {
 	for key, links := range read.byType {
 		read.byType[key] = inFileOrder(links)
 	}
-	return read, warnings, nil
+	return read
 }
 
 // inFileOrder returns the links of a type in the order of a chain that lets the first rule of
@@ -188,6 +193,9 @@ func compileFiles(files []*file) (rules []*rule, warnings, issues Issues) {
 			}
 		}
 	}
+	if len(names) == 0 && !slices.ContainsFunc(files, func(f *file) bool { return len(f.issues) > 0 }) {
+		files[0].issues = append(files[0].issues, Issue{File: files[0].name, Message: "there are tests and no rules; read the rules with them"})
+	}
 	for _, f := range files {
 		f.checkTests(names)
 		warnings, issues = append(warnings, f.warnings...), append(issues, f.issues...)
@@ -195,35 +203,71 @@ func compileFiles(files []*file) (rules []*rule, warnings, issues Issues) {
 	return rules, warnings, issues
 }
 
-// readFiles returns the parsed rule files of a path, which is one file or a folder,
-// and a digest of their contents.
-func readFiles(path string) ([]*file, [sha256.Size]byte, error) {
-	var noDigest [sha256.Size]byte
+// Source is the text of a rule file.
+type Source struct {
+	Name string `json:"name"`
+	Text []byte `json:"text"`
+}
+
+// Read returns the rule files of a path, which is one file or a folder.
+func Read(path string) ([]Source, error) {
 	names := []string{path}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, noDigest, fmt.Errorf("read rules: %w", err)
+		return nil, fmt.Errorf("read rules: %w", err)
 	}
 	if info.IsDir() {
 		if names, err = ruleFiles(path); err != nil {
-			return nil, noDigest, fmt.Errorf("read rules: %w", err)
+			return nil, fmt.Errorf("read rules: %w", err)
 		}
 		if len(names) == 0 {
-			return nil, noDigest, fmt.Errorf("read rules: %s has no *.yaml or *.yml file", path)
+			return nil, fmt.Errorf("read rules: %s has no *.yaml or *.yml file", path)
 		}
 	}
+	var sources []Source
+	for _, name := range names {
+		text, err := regular.Read(name, maxFileBytes)
+		if err != nil {
+			return nil, fmt.Errorf("read rules: %s: %w", name, err)
+		}
+		sources = append(sources, Source{name, text})
+	}
+	return sources, nil
+}
+
+// Parse compiles rule files. The error is of type Issues and has all of them. The set never
+// changes.
+func Parse(sources []Source) (*Set, Issues, error) {
+	files, digest := parseAll(sources)
+	rules, warnings, issues := compileFiles(files)
+	if len(issues) > 0 {
+		return nil, warnings, issues.sorted()
+	}
+	set := &Set{}
+	set.current.Store(newSnapshot(rules, digest))
+	return set, warnings, nil
+}
+
+// parseAll returns the parsed files, and a digest of their contents.
+func parseAll(sources []Source) ([]*file, [sha256.Size]byte) {
 	sum := sha256.New()
 	var files []*file
-	for _, name := range names {
-		data, err := regular.Read(name, maxFileBytes)
-		if err != nil {
-			return nil, noDigest, fmt.Errorf("read rules: %s: %w", name, err)
-		}
-		fmt.Fprintf(sum, "%s %d\n", name, len(data))
-		sum.Write(data)
-		files = append(files, parse(name, data))
+	for _, source := range sources {
+		fmt.Fprintf(sum, "%s %d\n", source.Name, len(source.Text))
+		sum.Write(source.Text)
+		files = append(files, parse(source.Name, source.Text))
 	}
-	return files, [sha256.Size]byte(sum.Sum(nil)), nil
+	return files, [sha256.Size]byte(sum.Sum(nil))
+}
+
+// readFiles returns the parsed rule files of a path, and a digest of their contents.
+func readFiles(path string) ([]*file, [sha256.Size]byte, error) {
+	sources, err := Read(path)
+	if err != nil {
+		return nil, [sha256.Size]byte{}, err
+	}
+	files, digest := parseAll(sources)
+	return files, digest, nil
 }
 
 // ruleFiles returns the rule files of a folder, without its subfolders: a mounted

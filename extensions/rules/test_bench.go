@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -23,39 +22,27 @@ import (
 type bench struct {
 	registry *extensionhost.Registry
 	view     extensionhost.View
-	tried    *triedRule
 }
 
-// triedRule is the source of the one rule that a bench runs.
-type triedRule struct {
-	link  any
-	facts map[string]extensions.Facts
-}
-
-// Links implements extensionhost.LinkSource.
-func (t *triedRule) Links(string) []any {
-	if t.link == nil {
-		return []any{chainEnd{}}
-	}
-	return []any{t.link, chainEnd{}}
-}
+// testFacts are the built-in facts, and those of the rules under test by type in lower case.
+type testFacts map[string]extensions.Facts
 
 // Facts implements extensionhost.FactSource.
-func (t *triedRule) Facts(resourceType string) extensions.Facts {
-	return azure.FactsOf(resourceType).With(t.facts[strings.ToLower(resourceType)])
+func (t testFacts) Facts(resourceType string) extensions.Facts {
+	return azure.FactsOf(resourceType).With(t[strings.ToLower(resourceType)])
 }
 
 func newBench(rules []*rule) (*bench, error) {
-	tried := &triedRule{facts: map[string]extensions.Facts{}}
+	facts := testFacts{}
 	for _, r := range rules {
 		key := strings.ToLower(r.resourceType)
-		tried.facts[key] = tried.facts[key].With(r.facts)
+		facts[key] = facts[key].With(r.facts)
 	}
-	registry, err := extensionhost.New(extensions.Entry{Type: extensions.AllTypes, Link: tried})
+	registry, err := extensionhost.New(extensions.Entry{Type: extensions.AllTypes, Link: facts})
 	if err != nil {
 		return nil, fmt.Errorf("prepare the tests of rules: %w", err)
 	}
-	return &bench{registry: registry, view: registry.View(), tried: tried}, nil
+	return &bench{registry: registry, view: registry.View()}, nil
 }
 
 // shown returns the input of a rule as a worker shows it. A payload rule gets the resource
@@ -79,17 +66,17 @@ func (b *bench) evaluate(ctx context.Context, c *Case, r *rule, in input) (got, 
 		return c.factOf(r), nil
 	}
 	reads := &testReads{Case: c, bench: b, made: map[string]bool{}}
-	b.tried.link = r.link()
+	registry := b.registry.Only(r.link())
 	in.obj.Labels = in.labels
 	request := extensionhost.Request{Object: in.obj, Owner: in.owner, Force: in.forced, Now: c.Now, Resolver: reads}
 	var result got
 	switch r.at {
 	case atOwner:
-		result = gotOf(b.registry.CheckOwner(ctx, request))
+		result = gotOf(registry.CheckOwner(ctx, request))
 	case atPost:
-		result = gotOf(b.registry.PostCheck(ctx, request))
+		result = gotOf(registry.PostCheck(ctx, request))
 	case atPayload:
-		payload, stop := b.registry.Modify(ctx, request, in.payload)
+		payload, stop := registry.Modify(ctx, request, in.payload)
 		if result = (got{result: "pass", payload: payload}); stop != nil {
 			result = gotOf(*stop)
 		}
@@ -97,7 +84,7 @@ func (b *bench) evaluate(ctx context.Context, c *Case, r *rule, in input) (got, 
 			result.err = r.modify(ctx, jsontree.Clone(in.payload), r.varsOfTest(ctx, c, b, in))
 		}
 	default:
-		result = gotOf(b.registry.PreCheck(ctx, request))
+		result = gotOf(registry.PreCheck(ctx, request))
 	}
 	if result.err != nil {
 		return got{}, result.err
@@ -173,30 +160,6 @@ func (b *bench) blocksCreation(ctx context.Context, c *Case, r *rule) string {
 	}
 	return fmt.Sprintf("the rule passes this resource, and blocks it while it does not exist (%q), so that no PUT ever creates it: "+
 		"begin the condition with observed != null &&, or state the block in a test with observed: null", result.message)
-}
-
-// chainEnd ends the chain of a bench: the rest of the chain decides nothing.
-type chainEnd struct{}
-
-// PreReconcileOwnerCheck proceeds.
-func (chainEnd) PreReconcileOwnerCheck(
-	context.Context, *resource.Object, extensions.Resolver, extensions.ARMClient, *slog.Logger, extensions.PreReconcileOwnerCheckFunc,
-) (extensions.PreReconcileCheckResult, error) {
-	return extensions.ProceedWithReconcile(), nil
-}
-
-// PreReconcileCheck requests a PUT.
-func (chainEnd) PreReconcileCheck(
-	context.Context, *resource.Object, *resource.Object, extensions.Resolver, extensions.ARMClient, *slog.Logger, extensions.PreReconcileCheckFunc,
-) (extensions.PreReconcileCheckResult, error) {
-	return extensions.ProceedWithReconcile(), nil
-}
-
-// PostReconcileCheck succeeds.
-func (chainEnd) PostReconcileCheck(
-	context.Context, *resource.Object, *resource.Object, extensions.Resolver, extensions.ARMClient, *slog.Logger, extensions.PostReconcileCheckFunc,
-) (extensions.PostReconcileCheckResult, error) {
-	return extensions.PostReconcileCheckResultSuccess(), nil
 }
 
 // armError returns the error of ARM of a test.
