@@ -88,6 +88,20 @@ func (s *stepReader) wrote() bool {
 	return len(s.writes) > 0
 }
 
+// ages returns the ages of what the links of the step read. The reader may be nil.
+func (s *stepReader) ages() string {
+	if s == nil {
+		return ""
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var ages []string
+	for _, one := range s.seen {
+		ages = append(ages, one.id.Short()+" "+one.freshness)
+	}
+	return strings.Join(ages, ", ")
+}
+
 func (s *stepReader) note(one sighting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -35,6 +35,7 @@ type dryRunner interface {
 	Plan(ctx context.Context, workflowID string, in activities.PlanResourceInput) (activities.PlanResourceResult, error)
 	PlanDeletion(ctx context.Context, workflowID, taskQueue string, in activities.PlanDeletionInput) (activities.PlanDeletionResult, error)
 	Import(ctx context.Context, workflowID string, in activities.ImportResourceInput) (activities.ImportResourceResult, error)
+	TryChecks(ctx context.Context, workflowID string, in activities.TryChecksInput) (activities.TryChecksResult, error)
 	Move(ctx context.Context, workflowID string, in activities.MoveResourceInput) (activities.MoveResourceResult, error)
 }
 

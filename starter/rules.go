@@ -12,19 +12,19 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// rulesCommand checks rule files without Temporal and without a worker.
+// rulesCommand checks, tests and tries rule files.
 func (a *app) rulesCommand() *cobra.Command {
 	parent := &cobra.Command{
 		Use:   "rules",
-		Short: "Check and test rule files: checks in YAML and CEL",
+		Short: "Check, test and try rule files: checks in YAML and CEL",
 		Long: `Rules are checks without Go: YAML files whose conditions are CEL expressions. A
-worker loads them with --rules-path. These commands need neither Temporal nor a
+worker loads them with --rules-path. check and test need neither Temporal nor a
 worker; docs/rules.md describes how to write rules.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
 			}
-			return fmt.Errorf("unknown command %q for %q%s", args[0], c.CommandPath(), nearest.Suggest(args[0], []string{"check", "test"}))
+			return fmt.Errorf("unknown command %q for %q%s", args[0], c.CommandPath(), nearest.Suggest(args[0], []string{"check", "test", "try"}))
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -46,7 +46,7 @@ rule without a test. Warnings do not change the exit code, unless --strict is se
 		Args:  needsFiles,
 		RunE:  func(c *cobra.Command, args []string) error { return a.testRules(c.Context(), args) },
 	}
-	parent.AddCommand(check, test)
+	parent.AddCommand(check, test, a.tryRulesCommand())
 	return parent
 }
 

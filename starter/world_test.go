@@ -64,6 +64,9 @@ type fakeTemporal struct {
 	// stacks are the deletions that a workflow accompanies.
 	stacks  []activities.Stack
 	imports map[string]activities.ImportResourceResult
+	// trial is the result of TryChecks, and trials the inputs.
+	trial  activities.TryChecksResult
+	trials []activities.TryChecksInput
 	// moves are the results of MoveResource by resource name, moved the inputs.
 	moves map[string]activities.MoveResourceResult
 	moved []activities.MoveResourceInput

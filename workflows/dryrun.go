@@ -13,6 +13,7 @@ const (
 	PlanResourceWorkflow   = "PlanResource"
 	PlanDeletionWorkflow   = "PlanDeletion"
 	ImportResourceWorkflow = "ImportResource"
+	TryChecksWorkflow      = "TryChecks"
 	DiagnoseWorkflow       = "Diagnose"
 	MoveResourceWorkflow   = "MoveResource"
 )
@@ -21,6 +22,7 @@ const (
 const (
 	PlanIDPrefix     = "plan:"
 	ImportIDPrefix   = "import:"
+	TryIDPrefix      = "try:"
 	DiagnoseIDPrefix = "diagnose:"
 	MoveIDPrefix     = "move:"
 )
@@ -85,6 +87,22 @@ func ImportResource(ctx workflow.Context, in activities.ImportResourceInput) (ac
 // importFailed returns the import of a resource whose activity ended with an error.
 func importFailed(in activities.ImportResourceInput, err error) activities.ImportResourceResult {
 	return activities.ImportResourceResult{ID: in.ID, Verdict: verdictOf(resource.Verdict{}, err)}
+}
+
+// TryChecks runs the checks of one resource, each by itself, and returns what they decide. It
+// fails only when the run is canceled.
+func TryChecks(ctx workflow.Context, in activities.TryChecksInput) (activities.TryChecksResult, error) {
+	var a *activities.Activities
+	result, err := execute(dryRunContext(ctx, TryChecksWorkflow, "try the checks of "+in.ID.Short()), a.TryChecks, in)
+	if err != nil && ctx.Err() == nil {
+		return tryFailed(in, err), nil
+	}
+	return result, err
+}
+
+// tryFailed returns the trial of a resource whose activity ended with an error.
+func tryFailed(in activities.TryChecksInput, err error) activities.TryChecksResult {
+	return activities.TryChecksResult{ID: in.ID, Verdict: verdictOf(resource.Verdict{}, err)}
 }
 
 // MoveResource proves that a resource was moved and returns what its new workflow takes

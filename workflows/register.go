@@ -31,6 +31,7 @@ func functions() map[string]any {
 		PlanDeletionWorkflow:      PlanDeletion,
 		DeleteStackWorkflow:       DeleteStack,
 		ImportResourceWorkflow:    ImportResource,
+		TryChecksWorkflow:         TryChecks,
 		DiagnoseWorkflow:          Diagnose,
 		MoveResourceWorkflow:      MoveResource,
 	}

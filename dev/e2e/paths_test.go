@@ -280,6 +280,10 @@ func pathDryRuns(p *played) {
 			"import-resource", activities.ImportResourceInput{ID: id},
 			scripted[activities.ImportResourceInput](activities.ImportResourceResult{}), failing[activities.ImportResourceInput, activities.ImportResourceResult],
 		},
+		workflows.TryChecksWorkflow: {
+			"try-checks", activities.TryChecksInput{ID: id},
+			scripted[activities.TryChecksInput](activities.TryChecksResult{}), failing[activities.TryChecksInput, activities.TryChecksResult],
+		},
 		workflows.MoveResourceWorkflow: {
 			"move-resource", activities.MoveResourceInput{Old: id},
 			scripted[activities.MoveResourceInput](activities.MoveResourceResult{}), failing[activities.MoveResourceInput, activities.MoveResourceResult],

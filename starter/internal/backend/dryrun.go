@@ -61,6 +61,13 @@ func (c *Client) Import(ctx context.Context, id string, in activities.ImportReso
 	return result, err
 }
 
+// TryChecks runs checks of a resource, each by itself. id is the ID of the run, which a worker
+// of the task queue runs.
+func (c *Client) TryChecks(ctx context.Context, id string, in activities.TryChecksInput) (result activities.TryChecksResult, err error) {
+	err = c.dryRun(ctx, dryRun{workflows.TryChecksWorkflow, id, summaryOf("trial of the checks of ", in.ID), dryRunTimeout, in, ""}, &result)
+	return result, err
+}
+
 // Move proves that a resource was moved. id is the ID of the run.
 func (c *Client) Move(ctx context.Context, id string, in activities.MoveResourceInput) (result activities.MoveResourceResult, err error) {
 	err = c.dryRun(ctx, dryRun{workflows.MoveResourceWorkflow, id, summaryOf("move of ", in.Old), dryRunTimeout, in, ""}, &result)
