@@ -97,24 +97,12 @@ func (p *process) work(ctx context.Context) error {
 	p.warnOfKeys(ctx)
 	fatal := make(chan error, 1)
 	worker.SetStickyWorkflowCacheSize(p.settings.WorkflowCache) // per process, before its first worker starts
-	options := worker.Options{
-		WorkerStopTimeout: p.settings.StopTimeout,
-		// The SDK gives a heartbeat this time to reach Temporal, half of it for one try, and ends
-		// the activity otherwise. Two intervals leave a third of the timeout for a slow Temporal.
-		MaxHeartbeatThrottleInterval: 2 * activities.HeartbeatInterval,
-		DeploymentOptions:            p.version.DeploymentOptions,
-		Plugins:                      p.plugins,
-		Interceptors: []interceptor.WorkerInterceptor{
-			tracing.NewActivityInterceptor(p.traces.Tracer(), activities.TraceFacts),
-			activities.NewInterceptor(p.activities, p.converters.Data),
-			&starts{log: p.log}, p.lifts, payload.NewInterceptor(),
-		},
-		OnFatalError: func(err error) {
-			select {
-			case fatal <- err:
-			default: // the first error is enough
-			}
-		},
+	options := p.workerOptions()
+	options.OnFatalError = func(err error) {
+		select {
+		case fatal <- err:
+		default: // the first error is enough
+		}
 	}
 	if p.authorizer != nil {
 		options.Interceptors = append(options.Interceptors, p.authorizer)
@@ -122,22 +110,11 @@ func (p *process) work(ctx context.Context) error {
 	if err := tune(&options, p.settings.Worker); err != nil {
 		return permanentError{err}
 	}
-	polling := p.connection
-	p.converters.ApplyForWorker(&polling)
-	temporal, err := client.NewClientFromExistingWithContext(ctx, p.temporal, polling)
-	if err != nil {
-		return fmt.Errorf("start worker: %w", err)
-	}
-	defer temporal.Close()
-	w, err := newWorker(temporal, p.settings.TaskQueue, options)
+	w, closeClient, err := p.startWorker(ctx, p.settings.TaskQueue, options)
 	if err != nil {
 		return err
 	}
-	workflows.Register(w)
-	workflows.RegisterActivities(w, p.activities)
-	if err := w.Start(); err != nil {
-		return fmt.Errorf("start worker: %w", err)
-	}
+	defer closeClient()
 	defer p.serveConfirmations()()
 	p.settleVersion(ctx)
 	p.health.setServing(true)
@@ -152,6 +129,47 @@ func (p *process) work(ctx context.Context) error {
 	case err := <-fatal:
 		return fmt.Errorf("serve task queue: %w", err)
 	}
+}
+
+// workerOptions returns the options of a worker of this process.
+func (p *process) workerOptions() worker.Options {
+	return worker.Options{
+		WorkerStopTimeout: p.settings.StopTimeout,
+		// The SDK gives a heartbeat this time to reach Temporal, half of it for one try, and ends
+		// the activity otherwise. Two intervals leave a third of the timeout for a slow Temporal.
+		MaxHeartbeatThrottleInterval: 2 * activities.HeartbeatInterval,
+		DeploymentOptions:            p.version.DeploymentOptions,
+		Plugins:                      p.plugins,
+		Interceptors: []interceptor.WorkerInterceptor{
+			tracing.NewActivityInterceptor(p.traces.Tracer(), activities.TraceFacts),
+			activities.NewInterceptor(p.activities, p.converters.Data),
+			&starts{log: p.log}, p.lifts, payload.NewInterceptor(),
+		},
+	}
+}
+
+// startWorker returns a worker that polls a task queue, and what closes its client once it
+// stopped.
+func (p *process) startWorker(ctx context.Context, taskQueue string, options worker.Options) (worker.Worker, func(), error) {
+	polling := p.connection
+	p.converters.ApplyForWorker(&polling)
+	temporal, err := client.NewClientFromExistingWithContext(ctx, p.temporal, polling)
+	if err != nil {
+		return nil, nil, fmt.Errorf("start worker: %w", err)
+	}
+	w, err := newWorker(temporal, taskQueue, options)
+	if err == nil {
+		workflows.Register(w)
+		workflows.RegisterActivities(w, p.activities)
+		if err = w.Start(); err != nil {
+			err = fmt.Errorf("start worker: %w", err)
+		}
+	}
+	if err != nil {
+		temporal.Close()
+		return nil, nil, err
+	}
+	return w, temporal.Close, nil
 }
 
 // newWorker returns a worker. The SDK panics with the error of a plugin.

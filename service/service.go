@@ -115,6 +115,9 @@ const replayCommand = "replay"
 // queue: a worker of the same version writes the payloads that it decodes.
 const codecCommand = "codec"
 
+// tryCommand as first argument runs the checks of this program against one resource.
+const tryCommand = "try"
+
 // Main loads the configuration from args (without the program's name), file and
 // variables, runs until ctx is done and returns the exit code.
 func Main(ctx context.Context, args []string, options Options) int {
@@ -129,6 +132,11 @@ func Main(ctx context.Context, args []string, options Options) int {
 			return codecMain(ctx, args[1:], options)
 		case replayCommand:
 			return replayMain(ctx, args[1:], options)
+		case tryCommand:
+			if args, run = tryArguments(args[1:]); run == nil {
+				fmt.Fprint(options.Stderr, tryUsage)
+				return ExitConfig
+			}
 		case probeCommand:
 			args, run = args[1:], probe
 		}
