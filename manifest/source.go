@@ -83,7 +83,7 @@ func (l *loader) folder(root string) []string {
 	if err != nil {
 		l.report(Issue{File: root, Message: unreadable(err)})
 	}
-	if found == 0 {
+	if found == 0 && !l.keepForeign {
 		l.report(Issue{File: root, Message: "the folder contains no *.yaml, *.yml or *.json file; name another folder, or files"})
 	}
 	return files

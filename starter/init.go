@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"github.com/armature-io/armature/extensions/rules"
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/starter/internal/author"
 	"github.com/armature-io/armature/starter/internal/cli"
@@ -26,6 +28,9 @@ one). It writes the JSON Schema .armature/schema.json, maps it to the manifests 
 have none, for other editors with the YAML language server. Other
 settings stay as they are; settings with comments are not changed, and init prints
 what to add. Repeat init after manifests use new types or api-versions.
+
+Rule files get a schema of their own, .armature/rules.schema.json, with the paths of the
+types that the rules name.
 
 The schema is draft-07: the fields of manifests, and the bodies of the types and
 api-versions that the folder uses. --all-types takes the newest api-version of every type
@@ -97,7 +102,12 @@ func (a *app) initFolder(folder string, how initOptions) error {
 	if err != nil {
 		return cli.Failed("%w", err)
 	}
-	if !slices.ContainsFunc(documents, func(d manifest.Document) bool { return d.Type != "" }) {
+	ruleFiles, err := rulesBelow(folder)
+	if err != nil {
+		return cli.Failed("%w", err)
+	}
+	hasManifests := slices.ContainsFunc(documents, func(d manifest.Document) bool { return d.Type != "" })
+	if !hasManifests && len(ruleFiles) == 0 {
 		return cli.Failed("there is no manifest in %s; write one with `armature new TYPE > FILE.yaml`, then run init again", folder)
 	}
 	// A link in the folder must not lead to a file elsewhere.
@@ -107,8 +117,19 @@ func (a *app) initFolder(folder string, how initOptions) error {
 	}
 	defer root.Close()
 	w := &folderSetup{root: root, dryRun: how.dryRun}
-	w.write(author.File, text, cli.Count(types, "type"))
-	w.settings(author.Globs(documents))
+	var mappings []author.Mapping
+	if hasManifests {
+		w.write(author.File, text, cli.Count(types, "type"))
+		mappings = append(mappings, author.Mapping{Schema: author.File, Globs: author.Globs(documents)})
+	}
+	if len(ruleFiles) > 0 {
+		mapping, err := w.rules(ruleFiles)
+		if err != nil {
+			return cli.Failed("%w", err)
+		}
+		mappings = append(mappings, mapping)
+	}
+	w.settings(mappings)
 	w.modelines(documents)
 	a.printf("%s", columns(w.rows))
 	a.printf("%s", w.advice)
@@ -119,6 +140,38 @@ func (a *app) initFolder(folder string, how initOptions) error {
 		a.note("dry run: nothing was written")
 	}
 	return nil
+}
+
+// rulesBelow returns the rule files of a folder and its subfolders, without hidden ones. Their
+// names are relative to the folder, with slashes.
+func rulesBelow(folder string) ([]rules.Source, error) {
+	var found []rules.Source
+	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case path != folder && strings.HasPrefix(entry.Name(), "."):
+			if entry.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		case entry.IsDir() || !author.IsYAML(entry.Name()) || !entry.Type().IsRegular():
+			return nil
+		}
+		sources, err := rules.Read(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(folder, path)
+		if err == nil && author.HasRules(sources[0].Text) {
+			found = append(found, rules.Source{Name: filepath.ToSlash(name), Text: sources[0].Text})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find rule files: %w", err)
+	}
+	return found, nil
 }
 
 // relative returns documents with the paths of their files below the folder, with
@@ -191,15 +244,34 @@ func (s *folderSetup) write(name string, text []byte, what string) {
 	}
 }
 
-// settings maps the schema to the manifests in the editor's settings.
-func (s *folderSetup) settings(globs []string) {
-	if len(globs) == 0 || s.err != nil {
+// rules writes the schema of rule files, and the comment with it into each.
+func (s *folderSetup) rules(files []rules.Source) (author.Mapping, error) {
+	named := rules.TypesOf(files)
+	text, err := rules.Schema(named)
+	if err != nil {
+		return author.Mapping{}, err
+	}
+	s.write(author.RulesFile, text, cli.Count(len(files), "rule file")+", "+cli.Count(len(named), "type"))
+	mapping := author.Mapping{Schema: author.RulesFile}
+	for _, file := range files {
+		mapping.Globs = append(mapping.Globs, file.Name)
+		if text, added := author.AddModelines(file.Text, file.Name, author.RulesFile); added > 0 {
+			s.write(file.Name, text, cli.Count(added, "comment")+" with the schema")
+		}
+	}
+	return mapping, nil
+}
+
+// settings maps the schemas to their files in the editor's settings.
+func (s *folderSetup) settings(mappings []author.Mapping) {
+	mappings = slices.DeleteFunc(mappings, func(m author.Mapping) bool { return len(m.Globs) == 0 })
+	if len(mappings) == 0 || s.err != nil {
 		return
 	}
-	merged, err := author.MergeSettings(s.read(author.Settings), globs)
+	merged, err := author.MergeSettings(s.read(author.Settings), mappings)
 	if err != nil {
 		s.rows = append(s.rows, []string{author.Settings, unchanged, err.Error()})
-		s.advice = fmt.Sprintf("\nadd this to %s:\n%s\n", author.Settings, author.SettingsSnippet(globs))
+		s.advice = fmt.Sprintf("\nadd this to %s:\n%s\n", author.Settings, author.SettingsSnippet(mappings))
 		return
 	}
 	s.write(author.Settings, merged, settingsText)
@@ -213,7 +285,7 @@ func (s *folderSetup) modelines(documents []manifest.Document) {
 			continue
 		}
 		seen[d.File] = true
-		if text, added := author.AddModelines(s.read(d.File), d.File); added > 0 {
+		if text, added := author.AddModelines(s.read(d.File), d.File, author.File); added > 0 {
 			s.write(d.File, text, cli.Count(added, "comment")+" with the schema")
 		}
 	}

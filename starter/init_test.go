@@ -116,3 +116,33 @@ func TestSchemaCommands(t *testing.T) {
 		})
 	}
 }
+
+// TestInitRules checks what init does for rule files, alone and beside manifests: a schema with
+// the paths of their types, its mapping, and a comment in each.
+func TestInitRules(t *testing.T) {
+	const ruleFile = "rules:\n  - name: a\n    type: microsoft.kusto/clusters\n    when: observed.properties.state == \"x\"\n    block: b\n"
+	for name, files := range map[string]map[string]string{
+		"alone":            {"kusto.rules.yaml": ruleFile},
+		"beside manifests": {"adx.yaml": editedManifest, "kusto.rules.yaml": ruleFile, "ci.yaml": "on: push\n"},
+	} {
+		folder := manifests(t, files)
+		w := offlineWorld(t)
+		if code := w.run("init", folder); code != cli.ExitOK || !strings.Contains(w.out.String(), ".armature/rules.schema.json  created  1 rule file, 1 type") {
+			t.Errorf("%s: exit code %d, %s%s", name, code, w.out, w.err)
+		}
+		got := contents(t, folder)
+		if want := "# yaml-language-server: $schema=.armature/rules.schema.json\n" + ruleFile; got["kusto.rules.yaml"] != want {
+			t.Errorf("%s: the rule file is %q", name, got["kusto.rules.yaml"])
+		}
+		if !strings.Contains(got[".armature/rules.schema.json"], `"observed.properties.state"`) || !strings.Contains(got[".vscode/settings.json"], `"kusto.rules.yaml"`) {
+			t.Errorf("%s: the schema or its mapping is wrong: %s", name, got[".vscode/settings.json"])
+		}
+		if _, schema := got[".armature/schema.json"]; schema != (files["adx.yaml"] != "") {
+			t.Errorf("%s: a schema of manifests: %t", name, schema)
+		}
+		w = offlineWorld(t)
+		if code := w.run("init", folder); code != cli.ExitOK || strings.Contains(w.out.String(), "created") || strings.Contains(w.out.String(), "updated") {
+			t.Errorf("%s: the second time: exit code %d, %s", name, code, w.out)
+		}
+	}
+}

@@ -14,9 +14,16 @@ import (
 
 // Paths of the files for editors, below the folder of manifests.
 const (
-	File     = ".armature/schema.json"
-	Settings = ".vscode/settings.json"
+	File      = ".armature/schema.json"
+	RulesFile = ".armature/rules.schema.json"
+	Settings  = ".vscode/settings.json"
 )
+
+// Mapping is a schema with the patterns of the files that it is for.
+type Mapping struct {
+	Schema string
+	Globs  []string
+}
 
 // settingsKey is the setting of the YAML extension of Visual Studio Code that maps
 // schemas to files.
@@ -68,10 +75,10 @@ type member struct {
 	value json.RawMessage
 }
 
-// MergeSettings returns settings in which the schema is mapped to the globs. Other
+// MergeSettings returns settings in which schemas are mapped to their globs. Other
 // settings stay as they are, in their order; nil is an absent file. It returns
 // ErrComments for settings that are not plain JSON.
-func MergeSettings(settings []byte, globs []string) ([]byte, error) {
+func MergeSettings(settings []byte, mappings []Mapping) ([]byte, error) {
 	members, err := decodeMembers(settings)
 	if err != nil {
 		return nil, err
@@ -85,14 +92,16 @@ func MergeSettings(settings []byte, globs []string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", settingsKey, err)
 	}
-	value, err := json.Marshal(globs)
-	if err != nil {
-		return nil, fmt.Errorf("write settings: %w", err)
-	}
-	if i := slices.IndexFunc(schemas, func(m member) bool { return m.name == File }); i >= 0 {
-		schemas[i].value = value
-	} else {
-		schemas = append(schemas, member{name: File, value: value})
+	for _, mapping := range mappings {
+		value, err := json.Marshal(mapping.Globs)
+		if err != nil {
+			return nil, fmt.Errorf("write settings: %w", err)
+		}
+		if i := slices.IndexFunc(schemas, func(m member) bool { return m.name == mapping.Schema }); i >= 0 {
+			schemas[i].value = value
+		} else {
+			schemas = append(schemas, member{name: mapping.Schema, value: value})
+		}
 	}
 	members[at].value = encodeMembers(schemas)
 	var out bytes.Buffer
@@ -104,8 +113,8 @@ func MergeSettings(settings []byte, globs []string) ([]byte, error) {
 }
 
 // SettingsSnippet returns what a user adds to settings that MergeSettings refuses.
-func SettingsSnippet(globs []string) string {
-	merged, err := MergeSettings(nil, globs)
+func SettingsSnippet(mappings []Mapping) string {
+	merged, err := MergeSettings(nil, mappings)
 	if err != nil {
 		return "" // globs are texts, which always encode
 	}

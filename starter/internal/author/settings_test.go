@@ -22,7 +22,7 @@ func TestGlobs(t *testing.T) {
 }
 
 func TestMergeSettings(t *testing.T) {
-	globs := []string{"*.yaml"}
+	mappings := []Mapping{{Schema: File, Globs: []string{"*.yaml"}}}
 	entry := "\"yaml.schemas\": {\n    \".armature/schema.json\": [\n      \"*.yaml\"\n    ]\n  }"
 	cases := map[string]struct{ reason, before, want string }{
 		"absent": {"a new file", "", "{\n  " + entry + "\n}\n"},
@@ -36,7 +36,7 @@ func TestMergeSettings(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := MergeSettings([]byte(tc.before), globs)
+			got, err := MergeSettings([]byte(tc.before), mappings)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,16 +46,16 @@ func TestMergeSettings(t *testing.T) {
 		})
 	}
 	for name, before := range map[string]string{"comment": "{\n  // mine\n  \"a\": 1\n}", "comma": `{"a": 1,}`, "schemas with a comment": "{\"yaml.schemas\": {/* x */}}"} {
-		if _, err := MergeSettings([]byte(before), globs); !errors.Is(err, ErrComments) {
+		if _, err := MergeSettings([]byte(before), mappings); !errors.Is(err, ErrComments) {
 			t.Errorf("%s: got %v, want ErrComments: a comment would be lost", name, err)
 		}
 	}
 	for name, before := range map[string]string{"list": "[]", "schemas as a list": `{"yaml.schemas": []}`} {
-		if _, err := MergeSettings([]byte(before), globs); err == nil {
+		if _, err := MergeSettings([]byte(before), mappings); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if got := SettingsSnippet(globs); !strings.HasPrefix(got, "  \"yaml.schemas\": {") || !strings.HasSuffix(got, "  }") {
+	if got := SettingsSnippet(mappings); !strings.HasPrefix(got, "  \"yaml.schemas\": {") || !strings.HasSuffix(got, "  }") {
 		t.Errorf("got %q", got)
 	}
 }
@@ -79,7 +79,7 @@ func TestAddModelines(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, added := AddModelines([]byte(tc.before), tc.file)
+			got, added := AddModelines([]byte(tc.before), tc.file, File)
 			if diff := cmp.Diff(tc.want, string(got)); diff != "" || added != tc.added {
 				t.Errorf("%s: %d added, want %d (-want +got):\n%s", tc.reason, added, tc.added, diff)
 			}
