@@ -262,9 +262,9 @@ lint: ## run golangci-lint on both modules
 	cd dev && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 
 .PHONY: docs
-docs: ## regenerate the references of manifests, commands, configuration, metrics and reasons, and the list of guards
+docs: ## regenerate the references of manifests, commands, configuration, metrics and reasons, and the lists of guards and public symbols
 	UPDATE_DOCS=1 $(GO) test -count=1 -run 'Test(CLI)?Reference' ./manifest ./starter ./config ./resource ./service ./extensions/azure
-	cd dev && UPDATE_DOCS=1 $(GO) test -count=1 -run 'TestGuardsHaveTests' ./repo
+	cd dev && UPDATE_DOCS=1 $(GO) test -count=1 -run 'TestGuardsHaveTests|TestList$$' ./repo ./api
 
 # FUZZTIME is the time for each target of `make fuzz`.
 FUZZTIME ?= 5m
@@ -301,6 +301,10 @@ digests: ## pin the images of Dockerfile, compose file and workflows by the dige
 .PHONY: helm
 helm: ## render and validate the Helm chart without a cluster, and run the containers of its demo as processes
 	cd dev && $(GO) test -count=1 ./chart && $(GO) test -count=1 -run '^TestChartDemo$$' ./e2e
+
+.PHONY: api
+api: ## list the public symbols that stay compatible; BASE=COMMIT prints what changed since
+	@cd dev && $(GO) run ./api --base '$(BASE)'
 
 .PHONY: layers
 layers: ## test the repository itself: imports point down, docs and compose file agree with the code
