@@ -2,9 +2,12 @@ package bench
 
 import (
 	"fmt"
+	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,7 +23,7 @@ const creationsTurns = 3
 
 // creationFigures are the figures whose ratios TestCreations prints, by their names in the testbed.
 var creationFigures = map[string]string{
-	"time": "ready_seconds", "cpu": "ready_cpu_seconds", "memory": "memory_mb", "worker_memory": "memory_worker_mb",
+	"time": "ready_seconds", "put_to_read": "put_to_read_seconds", "cpu": "ready_cpu_seconds", "memory": "memory_mb", "worker_memory": "memory_worker_mb",
 	"round_time": "round_seconds", "round_cpu": "round_cpu_seconds",
 	"round_worker_cpu": "round_worker_cpu_seconds", "round_temporal_cpu": "round_temporal_cpu_seconds",
 }
@@ -60,6 +63,7 @@ func TestCreations(t *testing.T) {
 				ratios[figure] = append(ratios[figure], measured["now"][name]/measured["before"][name])
 			}
 			all["creations."+part.name+".requests"] = measured["now"]["create_requests"]
+			all["creations."+part.name+".put_to_read_seconds"] = measured["now"]["put_to_read_seconds"]
 		}
 		for figure, values := range ratios {
 			slices.Sort(values)
@@ -82,7 +86,25 @@ func createTimed(t *testing.T, binaries harness.Binaries, count int, roundTrip t
 		}},
 	}
 	p.create(p.manifests(p.World))
+	p.all["put_to_read_seconds"] = median(slices.Sorted(maps.Values(p.putToRead())))
 	p.measureMemory("memory_")
 	p.measureRound()
 	return p.all
+}
+
+// putToRead returns, for each created resource by ID, the seconds from its PUT to its last GET. Its operation
+// takes two of them: the rest is what a resource waits for whose creation has begun.
+func (p *peers) putToRead() map[string]float64 {
+	put, took := map[string]time.Time{}, map[string]float64{}
+	for _, request := range p.Sim.Requests("") {
+		id := strings.ToLower(request.ID)
+		switch {
+		case !strings.EqualFold(request.Type, thingType):
+		case request.Method == http.MethodPut:
+			put[id] = request.Time
+		case request.Method == http.MethodGet && !put[id].IsZero():
+			took[id] = request.Time.Sub(put[id]).Seconds()
+		}
+	}
+	return took
 }
