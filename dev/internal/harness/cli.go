@@ -101,6 +101,13 @@ func (w *World) Replay(worker string, env []string, args ...string) Result {
 	return w.run(worker, "", env, append([]string{"replay"}, args...))
 }
 
+// Try runs `worker try` of the world's worker.
+func (w *World) Try(args ...string) Result {
+	w.T.Helper()
+	env := append(w.Sim.environment(), w.Binaries.Settings...)
+	return w.run(w.Binaries.Worker, "", env, append([]string{"try"}, args...))
+}
+
 // MustReplay replays the latest run of a resource, or all that runs, with the world's worker,
 // and fails the test unless everything replays.
 func (w *World) MustReplay(ids ...string) Result {
