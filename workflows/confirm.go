@@ -23,7 +23,7 @@ func (r ConfirmFreezeResult) Includes(freeze Freeze) bool {
 }
 
 // ConfirmTaskQueue returns the task queue of one worker among those of a task queue, by the
-// identity with which it polls.
-func ConfirmTaskQueue(taskQueue, identity string) string {
-	return taskQueue + ":confirm:" + identity
+// identity of its process.
+func ConfirmTaskQueue(taskQueue, process string) string {
+	return taskQueue + ":confirm:" + process
 }
