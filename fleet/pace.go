@@ -10,13 +10,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-const (
-	// maxWorkersAge is the age at which the live workers are counted again.
-	maxWorkersAge = time.Minute
-	// maxPollAge is longer than one poll: a worker whose last poll is this much older than
-	// the newest is gone. The server lists it for minutes.
-	maxPollAge = 2 * time.Minute
-)
+// maxWorkersAge is the age at which the live workers are counted again.
+const maxWorkersAge = time.Minute
 
 // pace shares the list requests per second of the fleet between its live workers.
 type pace struct {

@@ -23,6 +23,10 @@ func TestCountLive(t *testing.T) {
 			"a worker polls several times at once",
 			[]*taskqueuepb.PollerInfo{poller("1@a", 0), poller("1@a", time.Second)}, 1,
 		},
+		"one after a reload of its rules": {
+			"the server lists its older identity too",
+			[]*taskqueuepb.PollerInfo{poller("1@a checks=x", 0), poller("1@a checks=y", time.Minute)}, 1,
+		},
 		"a killed one": {
 			"the server lists a killed worker for minutes, with its last poll",
 			[]*taskqueuepb.PollerInfo{poller("1@a", 0), poller("1@b", 3*time.Minute)}, 1,

@@ -169,32 +169,30 @@ func (f *Fleet) count(ctx context.Context, query string) (int, error) {
 }
 
 // Leads reports whether a worker is the one of the live workers of the task queue that
-// counts for all of them: the first by identity. It is false where Temporal does not say
-// which workers live.
-func (f *Fleet) Leads(ctx context.Context, identity string) (bool, error) {
+// counts for all of them: the first by the identity of its process. It is false where
+// Temporal does not say which workers live. checks is the number of different fingerprints of
+// checks among the live workers of one version, of the version with the most.
+func (f *Fleet) Leads(ctx context.Context, process string) (leads bool, checks int, err error) {
 	described, err := f.temporal.DescribeTaskQueue(ctx, f.options.TaskQueue, enumspb.TASK_QUEUE_TYPE_WORKFLOW)
 	if err != nil {
-		return false, fmt.Errorf("list the workers of task queue %s: %w", f.options.TaskQueue, err)
+		return false, 0, fmt.Errorf("list the workers of task queue %s: %w", f.options.TaskQueue, err)
 	}
 	live := livePollers(described.GetPollers())
-	return len(live) > 0 && live[0] == identity, nil
+	for _, groups := range workflows.ChecksByVersion(live) {
+		checks = max(checks, len(groups))
+	}
+	return len(live) > 0 && live[0].Identity == process, checks, nil
 }
 
-// livePollers returns the identities of the processes among pollers, sorted. The times of
-// polls are of the server, so they are compared with each other.
-func livePollers(pollers []*taskqueuepb.PollerInfo) []string {
+// livePollers returns the processes among pollers, sorted by identity. The times of polls are
+// of the server, so they are compared with each other.
+func livePollers(pollers []*taskqueuepb.PollerInfo) []workflows.Worker {
+	workers := workflows.Workers(pollers)
 	var newest time.Time
-	for _, poller := range pollers {
-		if at := poller.GetLastAccessTime().AsTime(); at.After(newest) {
-			newest = at
+	for _, worker := range workers {
+		if worker.Last.After(newest) {
+			newest = worker.Last
 		}
 	}
-	var live []string
-	for _, poller := range pollers {
-		if newest.Sub(poller.GetLastAccessTime().AsTime()) <= maxPollAge {
-			live = append(live, poller.GetIdentity())
-		}
-	}
-	slices.Sort(live)
-	return slices.Compact(live)
+	return slices.DeleteFunc(workers, func(w workflows.Worker) bool { return !w.IsLive(newest) })
 }

@@ -112,13 +112,17 @@ func TestTallyIsBounded(t *testing.T) {
 func TestLeads(t *testing.T) {
 	s := newServer(t)
 	f := s.dial()
-	if leads, err := f.Leads(t.Context(), "1@b"); err != nil || leads {
-		t.Errorf("leads %t, %v: Temporal has not seen a poll of this worker", leads, err)
+	if leads, checks, err := f.Leads(t.Context(), "1@b"); err != nil || leads || checks != 0 {
+		t.Errorf("leads %t with %d checks, %v: Temporal has not seen a poll of this worker", leads, checks, err)
 	}
-	s.pollers = []string{"1@b", "1@a", "1@b"}
-	for identity, want := range map[string]bool{"1@a": true, "1@b": false} {
-		if leads, err := f.Leads(t.Context(), identity); err != nil || leads != want {
-			t.Errorf("%s leads %t, %v; want %t: one of the workers counts for all", identity, leads, err, want)
+	s.pollers = []string{"1@b checks=x", "1@a checks=x", "1@b checks=x"}
+	for process, want := range map[string]bool{"1@a": true, "1@b": false} {
+		if leads, checks, err := f.Leads(t.Context(), process); err != nil || leads != want || checks != 1 {
+			t.Errorf("%s leads %t with %d checks, %v; want %t with 1: one of the workers counts for all", process, leads, checks, err, want)
 		}
+	}
+	s.pollers = append(s.pollers, "2@c checks=y")
+	if _, checks, err := f.Leads(t.Context(), "1@a"); err != nil || checks != 2 {
+		t.Errorf("%d checks, %v; want 2: the workers have no version and differ", checks, err)
 	}
 }

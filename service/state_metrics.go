@@ -32,7 +32,7 @@ const (
 
 // tallier is the part of fleet.Fleet that the state metrics need.
 type tallier interface {
-	Leads(ctx context.Context, identity string) (bool, error)
+	Leads(ctx context.Context, process string) (leads bool, checks int, err error)
 	Tally(ctx context.Context, label string) (fleet.Tally, error)
 	Spent(ctx context.Context, budget string) (int, error)
 }
@@ -47,10 +47,11 @@ type stateMetrics struct {
 	budgets map[string]int
 	now     func() time.Time
 
-	resources, oldest, left *prometheus.Desc
+	resources, oldest, left, different *prometheus.Desc
 
 	mu        sync.Mutex
 	tally     fleet.Tally
+	checks    int            // the fingerprints of one version
 	shownTo   time.Time      // the tally is too old after it
 	spent     map[string]int // by budget
 	spentRead time.Time
@@ -69,6 +70,9 @@ func newStateMetrics(interval time.Duration, label string, budgets map[string]in
 		left: prometheus.NewDesc("armature_budget_left",
 			"Resources that the workers of the task queue may still write within the hour without a user's request, by budget (put, disappearance); absent where a budget is unlimited.",
 			[]string{"budget"}, nil),
+		different: prometheus.NewDesc("armature_worker_checks",
+			"Different fingerprints of links and rules among the live workers of the task queue and one deployment version, of the version with the most; more than 1 means that the worker that takes a task decides which checks run. One worker of a task queue has this series.",
+			nil, nil),
 	}
 }
 
@@ -77,6 +81,7 @@ func (m *stateMetrics) Describe(to chan<- *prometheus.Desc) {
 	to <- m.resources
 	to <- m.oldest
 	to <- m.left
+	to <- m.different
 }
 
 // Collect implements prometheus.Collector: the last count, as long as it is not too old.
@@ -86,6 +91,7 @@ func (m *stateMetrics) Collect(to chan<- prometheus.Metric) {
 	if m.now().After(m.shownTo) {
 		return
 	}
+	to <- prometheus.MustNewConstMetric(m.different, prometheus.GaugeValue, float64(m.checks))
 	for group, n := range bounded(m.tally.Groups) {
 		phase := string(group.Phase)
 		if group.Class == fleet.EndedByUnknown {
@@ -132,7 +138,7 @@ func bounded(groups map[fleet.Group]int) map[fleet.Group]int {
 
 // watch counts until ctx is done.
 func (m *stateMetrics) watch(ctx context.Context, from tallier, identity string, log *slog.Logger) {
-	logged := ""
+	logged, differed := "", false
 	sleep(ctx, firstTally)
 	for ctx.Err() == nil {
 		began := m.now()
@@ -141,8 +147,19 @@ func (m *stateMetrics) watch(ctx context.Context, from tallier, identity string,
 			logged = err.Error()
 			log.Warn("cannot count the resources for the metrics, retrying", "error", err)
 		}
+		differed = m.warnOfChecks(log, differed)
 		sleep(ctx, m.pause(m.now().Sub(began)))
 	}
+}
+
+// warnOfChecks logs once that workers have different checks, and returns whether they do.
+func (m *stateMetrics) warnOfChecks(log *slog.Logger, before bool) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.checks > 1 && !before {
+		log.Warn("workers of one task queue and version have different checks", "fingerprints", m.checks, "advice", "`armature doctor` names them")
+	}
+	return m.checks > 1
 }
 
 // pause returns the wait after a count that took some time.
@@ -154,12 +171,12 @@ func (m *stateMetrics) pause(took time.Duration) time.Duration {
 func (m *stateMetrics) read(ctx context.Context, from tallier, identity string) error {
 	ctx, cancel := context.WithTimeout(ctx, tallyTimeout)
 	defer cancel()
-	leads, err := from.Leads(ctx, identity)
+	leads, checks, err := from.Leads(ctx, identity)
 	if err != nil || !leads {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		if err == nil {
-			m.shownTo = time.Time{} // another worker shows them now
+			m.shownTo, m.checks = time.Time{}, 0 // another worker shows them now
 		}
 		return err
 	}
@@ -172,7 +189,7 @@ func (m *stateMetrics) read(ctx context.Context, from tallier, identity string) 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now()
-	m.tally, m.shownTo = tally, now.Add(maxTallyAge*m.pause(now.Sub(began)))
+	m.tally, m.checks, m.shownTo = tally, checks, now.Add(maxTallyAge*m.pause(now.Sub(began)))
 	if spent != nil {
 		m.spent, m.spentRead = spent, now
 	}

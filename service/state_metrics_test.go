@@ -1,6 +1,7 @@
 package service
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -26,13 +27,14 @@ type fakeTallier struct {
 	follows           bool
 	err               error
 	tally             fleet.Tally
+	checks            int
 	takes             time.Duration
 }
 
-func (f *fakeTallier) Leads(context.Context, string) (bool, error) {
+func (f *fakeTallier) Leads(context.Context, string) (leads bool, checks int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return !f.follows, f.err
+	return !f.follows, f.checks, f.err
 }
 
 func (f *fakeTallier) Tally(context.Context, string) (fleet.Tally, error) {
@@ -91,6 +93,9 @@ armature_resources{class="nothing",label="web",phase="Ready",reason=""} 40
 armature_resources{class="person",label="",phase="Failed",reason="other"} 2
 armature_resources{class="time",label="web",phase="Blocked",reason="WaitingForOwner"} 2
 armature_resources{class="unknown",label="",phase="unknown",reason=""} 3
+# HELP armature_worker_checks Different fingerprints of links and rules among the live workers of the task queue and one deployment version, of the version with the most; more than 1 means that the worker that takes a task decides which checks run. One worker of a task queue has this series.
+# TYPE armature_worker_checks gauge
+armature_worker_checks 2
 `
 
 func budgetsOf() map[string]int {
@@ -104,7 +109,7 @@ func TestStateMetrics(t *testing.T) {
 		m := newStateMetrics(time.Minute, "stack", budgetsOf(), time.Now)
 		registry := prometheus.NewPedanticRegistry()
 		registry.MustRegister(m)
-		from := &fakeTallier{tally: someTally()}
+		from := &fakeTallier{tally: someTally(), checks: 2}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go m.watch(ctx, from, "1@a", slog.New(slog.DiscardHandler))
@@ -133,6 +138,26 @@ func TestStateMetrics(t *testing.T) {
 		compare(someSeries, "one count failed")
 		<-time.After(3 * time.Minute)
 		compare("", "a count that is too old must not look like the present")
+	})
+}
+
+// The log says once that the checks differ, and again after they did not.
+func TestStateMetricsWarnOfChecks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newStateMetrics(time.Minute, "stack", budgetsOf(), time.Now)
+		from := &fakeTallier{tally: someTally(), checks: 1}
+		var said bytes.Buffer
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go m.watch(ctx, from, "1@a", slog.New(slog.NewTextHandler(&said, nil)))
+		for step, want := range []struct{ checks, warnings int }{{1, 0}, {2, 1}, {3, 1}, {1, 1}, {2, 2}} {
+			from.set(func(f *fakeTallier) { f.checks = want.checks })
+			<-time.After(5 * time.Minute)
+			synctest.Wait()
+			if got := strings.Count(said.String(), "have different checks"); got != want.warnings {
+				t.Errorf("step %d: %d warnings with %d fingerprints, want %d:\n%s", step, got, want.checks, want.warnings, &said)
+			}
+		}
 	})
 }
 
