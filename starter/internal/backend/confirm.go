@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	taskqueuepb "go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 )
@@ -131,26 +132,24 @@ func silence(err error) string {
 func (c *Client) livePolls(ctx context.Context) (map[string]time.Duration, error) {
 	deadline, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	last, newest := map[string]time.Time{}, time.Time{}
+	var pollers []*taskqueuepb.PollerInfo
 	for _, kind := range []enumspb.TaskQueueType{enumspb.TASK_QUEUE_TYPE_WORKFLOW, enumspb.TASK_QUEUE_TYPE_ACTIVITY} {
 		described, err := c.client.DescribeTaskQueue(deadline, c.taskQueue, kind)
 		if err != nil {
 			return nil, c.translateRead(ctx, err)
 		}
-		for _, poller := range described.GetPollers() {
-			at := poller.GetLastAccessTime().AsTime()
-			if at.After(last[poller.GetIdentity()]) {
-				last[poller.GetIdentity()] = at
-			}
-			if at.After(newest) {
-				newest = at
-			}
+		pollers = append(pollers, described.GetPollers()...)
+	}
+	workers, newest := workflows.Workers(pollers), time.Time{}
+	for _, worker := range workers {
+		if worker.Last.After(newest) {
+			newest = worker.Last
 		}
 	}
 	polls := map[string]time.Duration{}
-	for identity, at := range last {
-		if newest.Sub(at) <= maxPollAge {
-			polls[identity] = max(0, time.Since(at))
+	for _, worker := range workers {
+		if worker.IsLive(newest) {
+			polls[worker.Identity] = max(0, time.Since(worker.Last))
 		}
 	}
 	return polls, nil

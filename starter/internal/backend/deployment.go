@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/workflows"
 	deploymentpb "go.temporal.io/api/deployment/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
@@ -16,8 +17,12 @@ import (
 	"go.temporal.io/sdk/worker"
 )
 
-// The server's search attribute of the version that a run is pinned to, DEPLOYMENT:BUILD.
-const attributeVersion = "TemporalWorkerDeploymentVersion"
+// The server's search attributes of the version that a run is pinned to, DEPLOYMENT:BUILD, and
+// of its deployment.
+const (
+	attributeVersion    = "TemporalWorkerDeploymentVersion"
+	attributeDeployment = "TemporalWorkerDeployment"
+)
 
 // Deployment is a worker deployment of Temporal: its versions, and which of them get work.
 type Deployment struct {
@@ -57,39 +62,60 @@ const (
 	VersionDrained  VersionStatus = "drained"
 )
 
-// Poller is a process that polled for workflow tasks lately.
-type Poller struct {
-	Identity string
-	// Deployment and BuildID are its version, "" without one.
-	Deployment, BuildID string
-	Last                time.Time
-}
-
-// IsLive reports whether the process has polled as lately as a running worker does.
-func (p Poller) IsLive(now time.Time) bool { return now.Sub(p.Last) <= maxPollerAge }
+// Poller is a process that polled for tasks lately.
+type Poller = workflows.Worker
 
 // Pollers returns the processes that polled the task queue for workflow tasks in the last
 // minutes.
 func (c *Client) Pollers(ctx context.Context) ([]Poller, error) {
+	response, err := c.describeQueue(ctx)
+	return workflows.Workers(response.GetPollers()), err
+}
+
+// describeQueue describes the task queue for workflow tasks.
+func (c *Client) describeQueue(ctx context.Context) (*workflowservice.DescribeTaskQueueResponse, error) {
 	deadline, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	response, err := c.client.DescribeTaskQueue(deadline, c.taskQueue, enumspb.TASK_QUEUE_TYPE_WORKFLOW)
-	if err != nil {
-		return nil, c.translateRead(ctx, err)
-	}
-	var pollers []Poller
-	for _, p := range response.GetPollers() {
-		poller := Poller{Identity: p.GetIdentity(), Last: timeOf(p.GetLastAccessTime())}
-		if options := p.GetDeploymentOptions(); options.GetWorkerVersioningMode() == enumspb.WORKER_VERSIONING_MODE_VERSIONED {
-			poller.Deployment, poller.BuildID = options.GetDeploymentName(), options.GetBuildId()
-		}
-		pollers = append(pollers, poller)
-	}
-	return pollers, nil
+	return response, c.translateRead(ctx, err)
 }
 
-// Deployments returns the names of the worker deployments of the namespace, sorted.
+// Deployments returns the names of the worker deployments of the task queue, sorted: those
+// that Temporal routes its tasks to, and those whose versions its workflows are pinned to. Other
+// deployments of the namespace serve other task queues.
 func (c *Client) Deployments(ctx context.Context) ([]string, error) {
+	queue, err := c.describeQueue(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := c.allDeployments(ctx)
+	if err != nil {
+		return nil, err
+	}
+	routing := queue.GetVersioningInfo()
+	routed := []string{routing.GetCurrentDeploymentVersion().GetDeploymentName(), routing.GetRampingDeploymentVersion().GetDeploymentName()}
+	var names []string
+	for _, name := range all {
+		isOwn := slices.Contains(routed, name)
+		for _, others := range []bool{false, true} {
+			if isOwn {
+				break
+			}
+			pinned, err := c.CountVersion(ctx, VersionQuery{TaskQueue: c.taskQueue, Deployment: name, Others: others})
+			if err != nil {
+				return nil, err
+			}
+			isOwn = pinned > 0
+		}
+		if isOwn {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// allDeployments returns the names of the worker deployments of the namespace, sorted.
+func (c *Client) allDeployments(ctx context.Context) ([]string, error) {
 	deadline, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	var names []string

@@ -44,7 +44,10 @@ type dryRunServer struct {
 }
 
 // connect starts the server and returns a client of it.
-func (s *dryRunServer) connect(t *testing.T) *Client {
+func (s *dryRunServer) connect(t *testing.T) *Client { return connectTo(t, s) }
+
+// connectTo starts a server and returns a client of it.
+func connectTo(t *testing.T, s workflowservice.WorkflowServiceServer) *Client {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

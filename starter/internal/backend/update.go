@@ -151,9 +151,6 @@ func (c *Client) hasPollSince(ctx context.Context, taskQueue string, since time.
 	})
 }
 
-// maxPollAge is longer than one poll of a worker.
-const maxPollAge = 2 * time.Minute
-
 // Polled reports whether a worker polled a task queue within the last two minutes. It
 // reports true when Temporal does not respond, because other requests show that better.
 func (c *Client) Polled(ctx context.Context, taskQueue string) bool {
@@ -164,7 +161,7 @@ func (c *Client) Polled(ctx context.Context, taskQueue string) bool {
 		return true
 	}
 	return slices.ContainsFunc(response.GetPollers(), func(p *taskqueuepb.PollerInfo) bool {
-		return time.Since(p.GetLastAccessTime().AsTime()) < maxPollAge
+		return time.Since(p.GetLastAccessTime().AsTime()) < workflows.MaxPollAge
 	})
 }
 

@@ -11,8 +11,8 @@ import (
 // to.
 type VersionQuery struct {
 	TaskQueue string
-	// Deployment and BuildID are the version. Unversioned selects the runs without one, and
-	// neither selects all.
+	// Deployment and BuildID are the version; a Deployment alone selects its versions.
+	// Unversioned selects the runs without one, and neither selects all.
 	Deployment, BuildID string
 	Unversioned         bool
 	// Others selects the workflows that are not those of resources: freezes, budgets, queues.
@@ -32,6 +32,8 @@ func (q VersionQuery) String() string {
 	switch {
 	case q.BuildID != "":
 		query += " AND " + attributeVersion + " = " + quoted([]string{q.Deployment + ":" + q.BuildID})
+	case q.Deployment != "" && !q.Unversioned:
+		query += " AND " + attributeDeployment + " = " + quoted([]string{q.Deployment})
 	case q.Unversioned:
 		query += " AND " + attributeVersion + " IS NULL"
 	}

@@ -15,7 +15,7 @@ func noon() time.Time { return time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC) }
 // fakeConnection is a task queue in memory: counts by the text of a query's version.
 type fakeConnection struct {
 	mu          sync.Mutex // of the counts below
-	deployments []string
+	deployments []string   // of the task queue
 	deployment  backend.Deployment
 	pollers     []backend.Poller
 	// resources, others and failing are counts by build ID.

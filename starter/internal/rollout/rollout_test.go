@@ -231,6 +231,10 @@ func TestDeploymentOfTheQueue(t *testing.T) {
 	if status, err := Read(t.Context(), f, "armature", "", noon()); err != nil || status.Deployment != "armature" {
 		t.Errorf("without workers the only deployment is chosen: %+v, %v", status, err)
 	}
+	f.deployments, f.pollers, f.resources = nil, []backend.Poller{poller("", time.Second)}, map[string]int{"": 2}
+	if status, err := Read(t.Context(), f, "mine", "", noon()); err != nil || status.Deployment != "" || status.State != StateUnversioned || len(status.Problems) > 0 {
+		t.Errorf("a deployment that serves other task queues is judged: %+v, %v", status, err)
+	}
 	if _, err := Read(t.Context(), f, "armature", "nowhere", noon()); err == nil || errors.Is(err, backend.ErrNotManaged) {
 		t.Errorf("an unknown deployment: %v", err)
 	}

@@ -176,7 +176,7 @@ func newReading(ctx context.Context, c Connection, taskQueue, name string, now t
 }
 
 // chooseDeployment returns the named deployment, else the only one of the task queue's
-// workers, else the only one of the namespace; "" if there is none.
+// workers, else the only one that the task queue has work for; "" if there is none.
 func (r *reading) chooseDeployment(ctx context.Context, name string) (string, error) {
 	if name != "" {
 		return name, nil
