@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,6 +27,7 @@ import (
 	"github.com/armature-io/armature/secrets"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
+	"google.golang.org/grpc"
 )
 
 // process is an assembled worker process that does not run yet.
@@ -49,7 +52,9 @@ type process struct {
 	health     *health
 	state      *stateMetrics
 	rules      *rules.Set // nil without rules
-	journal    *audit.Journal
+	// checks returns the fingerprint of the links and rules in force.
+	checks  func() string
+	journal *audit.Journal
 	// freezeInterval is the longest time between two readings of the freezes.
 	freezeInterval time.Duration
 }
@@ -103,6 +108,10 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 		closeJournal(journal)
 		return nil, &ConfigError{err}
 	}
+	build := buildText(options.Version, debug.ReadBuildInfo)
+	checks := func() string { return registry.Fingerprint(build) }
+	connection.ConnectionOptions.DialOptions = append(slices.Clip(connection.ConnectionOptions.DialOptions),
+		grpc.WithChainUnaryInterceptor(identityOf(connection.Identity, checks)))
 	temporal, err := client.NewLazyClient(connection)
 	check(err)
 	listener, err := listen(settings.HTTP.Listen)
@@ -142,7 +151,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	return &process{
 		fleet:    resources,
 		state:    state,
-		settings: settings, log: log, rules: ruleSet, listener: listener, metrics: metrics,
+		settings: settings, log: log, rules: ruleSet, checks: checks, listener: listener, metrics: metrics,
 		temporal: temporal, connection: connection, converters: converters, traces: traces, namespace: connection.Namespace, identity: connection.Identity, version: version,
 		activities: activities.New(activities.Dependencies{
 			Client:   azure.client,

@@ -10,7 +10,8 @@ import (
 	"go.temporal.io/sdk/worker"
 )
 
-// workerIdentity returns the identity of this process in Temporal, as the SDK makes it.
+// workerIdentity returns the identity of this process in Temporal, as the SDK makes it, without
+// the fingerprint of its checks.
 func workerIdentity() string {
 	host, err := os.Hostname()
 	if err != nil {

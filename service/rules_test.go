@@ -73,7 +73,9 @@ func TestRulesReload(t *testing.T) {
 	})
 	expectRules("RulesInvalid: the files in ", "1")
 	replace(rule)
-	eventually(t, "the new rules are loaded", func() bool { return has(r.log.String(), "rules reloaded") })
+	eventually(t, "the new rules are loaded", func() bool {
+		return has(r.log.String(), "rules reloaded", `"msg":"the checks of this worker changed","checks":"`)
+	})
 	expectRules("ok", "0")
 	if err := r.stop(); err != nil {
 		t.Error(err)

@@ -50,7 +50,9 @@ func (p *process) serve(ctx context.Context) error {
 	group.Go(func() { p.serveHTTP(background) })
 	group.Go(func() { p.health.watch(background) })
 	if p.rules != nil && p.settings.Rules.Reload > 0 {
-		group.Go(func() { p.rules.Watch(background, p.settings.Rules.Reload, p.log) })
+		group.Go(func() {
+			p.rules.Watch(background, p.settings.Rules.Reload, p.log, func() { p.log.Info("the checks of this worker changed", "checks", p.checks()) })
+		})
 	}
 	if p.settings.Metrics.Interval > 0 && p.listener != nil {
 		group.Go(func() { p.state.watch(background, p.fleet, p.identity, p.log) })
@@ -68,7 +70,7 @@ func (p *process) serve(ctx context.Context) error {
 	group.Go(func() { p.restoreFreezes(background) })
 	p.log.Info("worker starts", "namespace", p.namespace, "taskQueue", p.settings.TaskQueue,
 		"cloud", p.settings.Azure.Cloud, "credential", p.settings.Azure.Credential, "readOnly", p.settings.ReadOnly,
-		"deployment", p.version.Version.DeploymentName, "buildID", p.version.Version.BuildID)
+		"deployment", p.version.Version.DeploymentName, "buildID", p.version.Version.BuildID, "checks", p.checks())
 	logged := ""
 	for ctx.Err() == nil {
 		err := p.work(ctx)

@@ -37,6 +37,10 @@ func TestServes(t *testing.T) {
 	if q := fake.polls[0].GetTaskQueue(); q.GetName() != "armature" && q.GetNormalName() != "armature" {
 		t.Errorf("polls %v", q)
 	}
+	process, checks := workflows.SplitIdentity(fake.polls[0].GetIdentity())
+	if process == "" || checks == "" || !has(r.log.String(), `"checks":"`+checks+`"`) {
+		t.Errorf("polls as %q, want the fingerprint of the log:\n%s", fake.polls[0].GetIdentity(), r.log)
+	}
 	if diff := cmp.Diff(workflows.SearchAttributes(), fake.attributes); diff != "" {
 		t.Errorf("search attributes (-want +registered):\n%s", diff)
 	}

@@ -255,7 +255,9 @@ func TestWatch(t *testing.T) {
 	said := lines{make(chan string, 100)}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	go set.Watch(ctx, time.Millisecond, slog.New(slog.NewTextHandler(said, nil)))
+	changed := make(chan string, 100)
+	go set.Watch(ctx, time.Millisecond, slog.New(slog.NewTextHandler(said, nil)), func() { changed <- set.Fingerprint() })
+	before := set.Fingerprint()
 	for _, step := range []struct{ text, want string }{
 		{one("when: oops", "block: x"), "keeping the old ones"},
 		{one("when: 'true'", "block: first"), "valid again"},
@@ -279,5 +281,13 @@ func TestWatch(t *testing.T) {
 		case <-time.After(5 * time.Second):
 			t.Fatalf("no message, want %q", step.want)
 		}
+	}
+	select {
+	case now := <-changed:
+		if now == before || len(changed) > 0 {
+			t.Errorf("the fingerprint was %s and is %s after %d changes, want another one after one change", before, now, 1+len(changed))
+		}
+	case <-time.After(5 * time.Second):
+		t.Fatal("changed was not called")
 	}
 }

@@ -36,6 +36,8 @@ type snapshot struct {
 	entries []extensions.Entry
 	count   int
 	digest  [sha256.Size]byte
+	// fingerprint is the result of Set.Fingerprint.
+	fingerprint string
 }
 
 // Load reads a rule file, or every *.yaml and *.yml of a folder in the order of
@@ -70,6 +72,10 @@ func (s *Set) Facts(resourceType string) extensions.Facts {
 // Len returns the number of rules.
 func (s *Set) Len() int { return s.current.Load().count }
 
+// Fingerprint implements extensionhost.Fingerprinter: a hash of the rules in their order. Names
+// of files, comments, quotes and tests do not count.
+func (s *Set) Fingerprint() string { return s.current.Load().fingerprint }
+
 // Reload reads the files again and reports whether the rules changed. If the files
 // are invalid, it returns the issues and keeps the rules.
 func (s *Set) Reload() (changed bool, warnings Issues, err error) {
@@ -87,8 +93,8 @@ func (s *Set) Reload() (changed bool, warnings Issues, err error) {
 }
 
 // Watch reloads the files every interval until ctx is done and logs changes. It
-// logs the same error once only.
-func (s *Set) Watch(ctx context.Context, interval time.Duration, log *slog.Logger) {
+// logs the same error once only. It calls changed after the rules changed.
+func (s *Set) Watch(ctx context.Context, interval time.Duration, log *slog.Logger, changed func()) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	lastError := ""
@@ -98,22 +104,23 @@ func (s *Set) Watch(ctx context.Context, interval time.Duration, log *slog.Logge
 			return
 		case <-ticker.C:
 		}
-		lastError = s.reloadAndLog(ctx, log, lastError)
+		lastError = s.reloadAndLog(ctx, log, lastError, changed)
 	}
 }
 
 // reloadAndLog reloads once and returns the text of the error, "" for none.
-func (s *Set) reloadAndLog(ctx context.Context, log *slog.Logger, lastError string) string {
-	changed, warnings, err := s.Reload()
+func (s *Set) reloadAndLog(ctx context.Context, log *slog.Logger, lastError string, changed func()) string {
+	replaced, warnings, err := s.Reload()
 	switch {
 	case err != nil && err.Error() != lastError:
 		log.ErrorContext(ctx, "rules not reloaded, keeping the old ones", "path", s.path, "rules", s.Len(), "issues", err.Error())
 		return err.Error()
 	case err != nil:
 		return lastError
-	case changed:
+	case replaced:
 		Warn(ctx, log, warnings)
 		log.InfoContext(ctx, "rules reloaded", "path", s.path, "rules", s.Len())
+		changed()
 	case lastError != "":
 		log.InfoContext(ctx, "rules are valid again and unchanged", "path", s.path, "rules", s.Len())
 	}
@@ -137,11 +144,13 @@ func (s *Set) read() (*snapshot, Issues, error) {
 	if len(issues) > 0 {
 		return nil, warnings, issues.sorted()
 	}
-	return newSnapshot(rules, digest), warnings, nil
+	return newSnapshot(files, rules, digest), warnings, nil
 }
 
-func newSnapshot(rules []*rule, digest [sha256.Size]byte) *snapshot {
-	read := &snapshot{byType: map[string][]any{}, facts: map[string]extensions.Facts{}, rules: rules, count: len(rules), digest: digest}
+func newSnapshot(files []*file, rules []*rule, digest [sha256.Size]byte) *snapshot {
+	read := &snapshot{
+		byType: map[string][]any{}, facts: map[string]extensions.Facts{}, rules: rules, count: len(rules), digest: digest, fingerprint: fingerprint(files),
+	}
 	for _, r := range rules {
 		key := strings.ToLower(r.resourceType)
 		if link := r.link(); link != nil {
@@ -244,7 +253,7 @@ func Parse(sources []Source) (*Set, Issues, error) {
 		return nil, warnings, issues.sorted()
 	}
 	set := &Set{}
-	set.current.Store(newSnapshot(rules, digest))
+	set.current.Store(newSnapshot(files, rules, digest))
 	return set, warnings, nil
 }
 

@@ -26,6 +26,8 @@ type Registry struct {
 	// inline are the lists of InlineListers by type in lower case.
 	inline  sync.Map
 	hanging *hangingCalls
+	// outline returns a hash of the entries, for fingerprints.
+	outline func() string
 }
 
 // New returns a registry of the entries. Within a chain the earlier entry is the
@@ -34,6 +36,7 @@ type Registry struct {
 // Warnings has what may be right.
 func New(entries ...extensions.Entry) (*Registry, error) {
 	r := &Registry{entries: slices.Clone(entries), entryFacts: extensions.FactsByType(entries), hanging: &hangingCalls{calls: map[string]int{}, doubles: map[string]bool{}}}
+	r.outline = sync.OnceValue(func() string { return outlineOf(r.entries) })
 	for i, entry := range entries {
 		made, err := validate(entry, i)
 		if err != nil {

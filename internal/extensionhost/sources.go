@@ -25,3 +25,8 @@ type LinkSource interface {
 type InlineLister interface {
 	InlineLists(resourceType string) []extensions.InlineList
 }
+
+// Fingerprinter is a LinkSource or FactSource with a fingerprint of what it has now.
+type Fingerprinter interface {
+	Fingerprint() string
+}
