@@ -41,7 +41,7 @@ type dryRunner interface {
 
 // examiner checks what Armature needs.
 type examiner interface {
-	Findings(ctx context.Context) []activities.Finding
+	Findings(ctx context.Context) (findings []activities.Finding, hasNamespace bool)
 	CountPhases(ctx context.Context, phases []string) (map[string]int, error)
 	Diagnose(ctx context.Context, in activities.DiagnoseInput) (activities.DiagnoseResult, error)
 }

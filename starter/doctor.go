@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -30,7 +29,8 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor [ID]",
 		Short: "Check Temporal, workers, credentials and Azure connectivity",
 		Long: `doctor checks the Temporal server, its namespace and search attributes, the
-workers and their versions, and the api-versions of the managed resources: which of
+workers of the task queue and their versions, whether the workers of one version have
+the same links and rules, and the api-versions of the managed resources: which of
 them are not published any more, or older than two years while a newer one is
 published. One worker then checks each of its credentials, the connection to Azure
 Resource Manager, and its clock. With the ID of a resource, which need not exist yet,
@@ -71,19 +71,9 @@ func (a *app) doctor(ctx context.Context, in activities.DiagnoseInput, output cl
 		}
 		return err
 	}
-	findings := b.Findings(ctx)
-	// A workflow whose task keeps failing keeps no other check from running.
-	mayContinue := func() bool {
-		return !slices.ContainsFunc(findings, func(f activities.Finding) bool {
-			return f.State == activities.FindingError && f.Check != backend.WorkflowsCheck
-		})
-	}
-	if mayContinue() && b.versions != nil {
-		findings = append(findings, rollout.Findings(ctx, b.versions, a.taskQueue, a.now())...)
-	}
-	if mayContinue() {
-		findings = append(findings, a.versionFindings(ctx, b)...)
-		findings = append(findings, a.workerFindings(ctx, b, in)...)
+	findings, hasNamespace := b.Findings(ctx)
+	if hasNamespace {
+		findings = append(findings, a.fleetFindings(ctx, b, in)...)
 	}
 	if output.IsMachine() {
 		if err := output.Write(a.out, findings); err != nil {
@@ -96,6 +86,24 @@ func (a *app) doctor(ctx context.Context, in activities.DiagnoseInput, output cl
 		return cli.Failed("%s, see above", cli.Count(n, "failed check"))
 	}
 	return nil
+}
+
+// fleetFindings returns the findings about versions, resources and what a worker checks. A
+// failed check keeps no other one from running.
+func (a *app) fleetFindings(ctx context.Context, b *connection, in activities.DiagnoseInput) []activities.Finding {
+	var findings []activities.Finding
+	if b.versions != nil {
+		findings = rollout.Findings(ctx, b.versions, a.taskQueue, a.now())
+	}
+	findings = append(findings, a.versionFindings(ctx, b)...)
+	if b.Polled(ctx, a.taskQueue) { // b.Findings reports that none does
+		findings = append(findings, a.workerFindings(ctx, b, in)...)
+	}
+	if _, err := a.signer(b); err != nil {
+		findings = append(findings, failedCheck("signatures", err.Error(), "pass the file of a private key")...)
+	}
+	findings = append(findings, backend.CodecFindings(a.environment, a.converters)...)
+	return append(findings, freezeFindings(ctx, b)...)
 }
 
 // maxWarnings bounds the warnings of one check that are shown.
@@ -151,8 +159,7 @@ func (a *app) costs(ctx context.Context, interval time.Duration) error {
 	return nil
 }
 
-// workerFindings returns the findings of a worker, and those about its clock and
-// about freezes.
+// workerFindings returns the findings of a worker, and those about its clock and its keys.
 func (a *app) workerFindings(ctx context.Context, b *connection, in activities.DiagnoseInput) []activities.Finding {
 	begun := a.now()
 	result, err := b.Diagnose(ctx, in)
@@ -172,31 +179,37 @@ func (a *app) workerFindings(ctx context.Context, b *connection, in activities.D
 			Advice:  "set both clocks by NTP: ages and times that armature shows are wrong by as much",
 		})
 	}
-	key, err := a.signer(b)
-	if err != nil {
-		findings = append(findings, failedCheck("signatures", err.Error(), "pass the file of a private key")...)
-	} else {
+	if key, err := a.signer(b); err == nil { // fleetFindings reports the error
 		findings = append(findings, backend.SignatureFindings(result.Signatures, key)...)
 	}
-	findings = append(findings, backend.EncryptionFindings(result.Encryption, a.converters.Status())...)
-	findings = append(findings, backend.CodecFindings(a.environment, a.converters)...)
+	return append(findings, backend.EncryptionFindings(result.Encryption, a.converters.Status())...)
+}
+
+// freezeFindings returns a warning about freezes in force, nil if there are none.
+func freezeFindings(ctx context.Context, b *connection) []activities.Finding {
 	freezes, interrupted, err := b.Freezes(ctx)
-	if err == nil && len(freezes) > 0 {
-		var scopes, commands []string
-		for _, f := range freezes {
-			scopes = append(scopes, screen.FreezeScope(f)+screen.FreezeAuthor(f))
-			commands = append(commands, "`armature unfreeze"+cli.SelectorFlag(f.Selector)+"`")
-		}
-		finding := activities.Finding{
-			Check: "freeze", State: activities.FindingWarn, Message: "writes are frozen: " + strings.Join(scopes, ", "),
-			Advice: "to lift what is frozen: " + strings.Join(commands, " and ") + "; after a restore compare first: `armature drift`",
-		}
-		if interrupted {
-			finding.Message += "; the workflow that keeps the freeze was terminated or failed; the freeze is in force all the same, and a worker starts the workflow again within a minute"
-		}
-		findings = append(findings, finding)
+	switch {
+	case err != nil:
+		return []activities.Finding{{
+			Check: "freeze", State: activities.FindingWarn, Message: "the freezes cannot be read: " + err.Error(),
+			Advice: "try again; workers that cannot read them write nothing",
+		}}
+	case len(freezes) == 0:
+		return nil
 	}
-	return findings
+	var scopes, commands []string
+	for _, f := range freezes {
+		scopes = append(scopes, screen.FreezeScope(f)+screen.FreezeAuthor(f))
+		commands = append(commands, "`armature unfreeze"+cli.SelectorFlag(f.Selector)+"`")
+	}
+	finding := activities.Finding{
+		Check: "freeze", State: activities.FindingWarn, Message: "writes are frozen: " + strings.Join(scopes, ", "),
+		Advice: "to lift what is frozen: " + strings.Join(commands, " and ") + "; after a restore compare first: `armature drift`",
+	}
+	if interrupted {
+		finding.Message += "; the workflow that keeps the freeze was terminated or failed; the freeze is in force all the same, and a worker starts the workflow again within a minute"
+	}
+	return []activities.Finding{finding}
 }
 
 // failedCheck returns the finding of a check that failed, alone.

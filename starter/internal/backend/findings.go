@@ -17,27 +17,24 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 )
 
-// maxPollerAge is how old the last poll of a running worker may be: a long poll
-// lasts a minute.
-const maxPollerAge = 2 * time.Minute
-
-// Findings checks server, namespace, search attributes, visibility and workers. It
-// needs no worker.
-func (c *Client) Findings(ctx context.Context) []activities.Finding {
+// Findings checks server, namespace, search attributes, visibility, and workers with their
+// checks. It needs no worker. hasNamespace is false if the server has no such namespace: every
+// other request would fail.
+func (c *Client) Findings(ctx context.Context) (findings []activities.Finding, hasNamespace bool) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	findings := []activities.Finding{c.checkServer(ctx)}
-	namespace := c.checkNamespace(ctx)
-	findings = append(findings, namespace)
-	if namespace.State == activities.FindingError {
-		return findings
+	namespace, hasNamespace := c.checkNamespace(ctx)
+	findings = []activities.Finding{c.checkServer(ctx), namespace}
+	if !hasNamespace {
+		return findings, false
 	}
 	attributes := c.checkAttributes(ctx)
 	findings = append(findings, attributes)
-	if attributes.State == activities.FindingOK {
-		findings = append(findings, c.checkVisibility(ctx), c.checkStuck(ctx))
+	if attributes.State != activities.FindingError { // the query names one of them
+		findings = append(findings, c.checkVisibility(ctx))
 	}
-	return append(findings, c.checkWorkers(ctx))
+	findings = append(findings, c.checkStuck(ctx))
+	return append(findings, c.checkWorkers(ctx)...), true
 }
 
 // finding returns the finding of a check that passed.
@@ -62,8 +59,8 @@ func (c *Client) checkVisibility(ctx context.Context) activities.Finding {
 	return finding("visibility", "queries on keyword lists work")
 }
 
-// WorkflowsCheck is the name of the check for tasks that keep failing.
-const WorkflowsCheck = "workflows"
+// workflowsCheck is the name of the check for tasks that keep failing.
+const workflowsCheck = "workflows"
 
 // checkStuck counts the workflows with failing tasks: they need a worker that can
 // replay them.
@@ -72,13 +69,13 @@ func (c *Client) checkStuck(ctx context.Context) activities.Finding {
 	stuck, err := c.count(ctx, query)
 	switch {
 	case err != nil:
-		return finding(WorkflowsCheck, "this server does not report stuck workflows (it has no "+attributeProblems+")")
+		return finding(workflowsCheck, "this server does not report stuck workflows (it has no "+attributeProblems+")")
 	case stuck > 0:
-		return failure(WorkflowsCheck,
+		return failure(workflowsCheck,
 			cli.CountOf(stuck, "workflow's task keeps failing: its resource is", "workflows' tasks keep failing: their resources are")+" not reconciled",
 			"run `worker replay` of this version to find where it differs from each history; go back to the previous release of the worker, or read the worker's log")
 	}
-	return finding(WorkflowsCheck, "no workflow is stuck")
+	return finding(workflowsCheck, "no workflow is stuck")
 }
 
 // count returns the number of workflows that match a visibility query.
@@ -126,23 +123,24 @@ func serverFinding(message string, exposed bool, clear string) activities.Findin
 	}
 }
 
-func (c *Client) checkNamespace(ctx context.Context) activities.Finding {
+// checkNamespace returns the finding about the namespace, and whether it may exist.
+func (c *Client) checkNamespace(ctx context.Context) (found activities.Finding, mayExist bool) {
 	const check = "namespace"
 	response, err := c.client.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: c.namespace})
 	switch {
 	case is[*serviceerror.NamespaceNotFound](err):
 		return failure(check, "the server has no namespace "+c.namespace,
-			"set TEMPORAL_NAMESPACE, or create it: temporal operator namespace create -n "+c.namespace)
+			"set TEMPORAL_NAMESPACE, or create it: temporal operator namespace create -n "+c.namespace), false
 	case is[*serviceerror.PermissionDenied](err):
 		return failure(check, "permission denied by Temporal to describe namespace "+c.namespace,
-			"check TEMPORAL_NAMESPACE and the permissions of TEMPORAL_API_KEY or of the client certificate")
+			"check TEMPORAL_NAMESPACE and the permissions of TEMPORAL_API_KEY or of the client certificate"), true
 	case err != nil:
-		return failure(check, fmt.Sprintf("cannot describe namespace %s: %v", c.namespace, err), retryAdvice)
+		return failure(check, fmt.Sprintf("cannot describe namespace %s: %v", c.namespace, err), retryAdvice), true
 	case !response.GetNamespaceInfo().GetCapabilities().GetSyncUpdate():
 		return failure(check, "namespace "+c.namespace+" does not support workflow updates, which every command needs",
-			"switch them on in the dynamic configuration of the server: frontend.enableUpdateWorkflowExecution")
+			"switch them on in the dynamic configuration of the server: frontend.enableUpdateWorkflowExecution"), true
 	}
-	return finding(check, c.namespace)
+	return finding(check, c.namespace), true
 }
 
 const retryAdvice = "try again; if the error persists, check the Temporal server"
@@ -166,31 +164,29 @@ func (c *Client) checkAttributes(ctx context.Context) activities.Finding {
 	return finding(check, "all are registered")
 }
 
-func (c *Client) checkWorkers(ctx context.Context) activities.Finding {
+// checkWorkers returns the findings about the workers that poll the task queue, and about their
+// checks. Each of them has to poll for both kinds of tasks.
+func (c *Client) checkWorkers(ctx context.Context) []activities.Finding {
 	const check = "worker"
-	var workers []string
+	var live []workflows.Worker
 	for _, kind := range []enumspb.TaskQueueType{enumspb.TASK_QUEUE_TYPE_WORKFLOW, enumspb.TASK_QUEUE_TYPE_ACTIVITY} {
 		response, err := c.client.DescribeTaskQueue(ctx, c.taskQueue, kind)
 		if err != nil {
-			return failure(check, fmt.Sprintf("cannot describe task queue %s: %v", c.taskQueue, err), retryAdvice)
+			return []activities.Finding{failure(check, fmt.Sprintf("cannot describe task queue %s: %v", c.taskQueue, err), retryAdvice)}
 		}
-		workers = nil
-		for _, poller := range response.GetPollers() {
-			if time.Since(poller.GetLastAccessTime().AsTime()) > maxPollerAge {
-				continue
-			}
-			worker := poller.GetIdentity()
-			if build := poller.GetDeploymentOptions().GetBuildId(); build != "" {
-				worker += " version " + build
-			}
-			workers = append(workers, worker)
-		}
-		if len(workers) == 0 {
-			return failure(check, "no worker polls task queue "+c.taskQueue,
-				"start a worker with this address, namespace and task queue, and read its log: it does not start with a wrong configuration, credential or certificate")
+		live = slices.DeleteFunc(workflows.Workers(response.GetPollers()), func(w workflows.Worker) bool { return !w.IsLive(time.Now()) })
+		if len(live) == 0 {
+			return []activities.Finding{failure(check, "no worker polls task queue "+c.taskQueue+": credentials, rules and the way to Azure were not checked, because only a worker can",
+				"start a worker with this address, namespace and task queue, and read its log: it does not start with a wrong configuration, credential or certificate")}
 		}
 	}
-	slices.Sort(workers)
-	workers = slices.Compact(workers)
-	return finding(check, fmt.Sprintf("%d on task queue %s: %s", len(workers), c.taskQueue, strings.Join(workers, ", ")))
+	names := make([]string, len(live))
+	for i, worker := range live {
+		names[i] = worker.Identity
+		if worker.BuildID != "" {
+			names[i] += " version " + worker.BuildID
+		}
+	}
+	found := []activities.Finding{finding(check, fmt.Sprintf("%d on task queue %s: %s", len(live), c.taskQueue, strings.Join(names, ", ")))}
+	return append(found, checksFindings(c.taskQueue, live)...)
 }
