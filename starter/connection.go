@@ -48,6 +48,7 @@ type examiner interface {
 
 // historian reads histories.
 type historian interface {
+	backend.Historian
 	Runs(ctx context.Context, workflowID string) ([]backend.HistoryRun, error)
 }
 

@@ -21,9 +21,11 @@ func (a *app) describeCommand() *cobra.Command {
 		SuggestFor: []string{"show", "status"},
 		Short:      "Show the status of resources in detail",
 		Long: `describe shows the condition, what the resource waits for and since when, the next
-try, the last differences and the last decisions. wide shortens nothing; json and
-yaml are the list that get writes, with workflowId, namespace, and observed: what Azure
-shows now, with secrets masked, of up to 50 resources and without --watch.
+try, the last differences and the last decisions. Of up to 50 resources and without
+--watch it also shows the fingerprint of the links and rules of the last pass. wide
+shortens nothing; json and yaml are the list that get writes, with workflowId, namespace,
+checks, and observed: what Azure shows now, with secrets masked, of up to 50 resources
+and without --watch.
 
 ` + cli.ExitHelp,
 		Example: "  armature describe adx/telemetry\n  armature describe adx --watch\n  armature describe -l stack=prod -o yaml",
@@ -38,6 +40,9 @@ shows now, with secrets masked, of up to 50 resources and without --watch.
 				}
 				if len(views) == 0 {
 					return frame{}, targets.NoMatch()
+				}
+				if !how.watch {
+					backend.ReadChecks(ctx, b, targets.Records(), views)
 				}
 				var bodies []json.RawMessage
 				if how.output.IsMachine() && !how.watch {
@@ -64,6 +69,8 @@ type describedItem struct {
 	screen.Item
 	WorkflowID string `json:"workflowId"`
 	Namespace  string `json:"namespace"`
+	// Checks is the fingerprint of the links and rules of the last pass, "" if it is unknown.
+	Checks string `json:"checks,omitempty"`
 	// Observed is what Azure shows, with secrets masked; nil if it was not read.
 	Observed json.RawMessage `json:"observed,omitempty"`
 }
@@ -73,7 +80,7 @@ func (a *app) describe(namespace string, records []backend.Record, views []backe
 	if output.IsMachine() {
 		out := make([]describedItem, len(views))
 		for i, item := range screen.Items(views) {
-			out[i] = describedItem{Item: item, WorkflowID: records[i].WorkflowID, Namespace: namespace}
+			out[i] = describedItem{Item: item, WorkflowID: records[i].WorkflowID, Namespace: namespace, Checks: views[i].Checks}
 			if bodies != nil {
 				out[i].Observed = bodies[i]
 			}

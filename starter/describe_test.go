@@ -77,6 +77,9 @@ func TestDescribeOptionalLines(t *testing.T) {
 				r.Stuck, r.TaskQueue = "its workflow task fails (NonDeterministicError, attempt 7)", "q7"
 			})
 		}, want: []string{"Worker       its workflow task fails (NonDeterministicError, attempt 7): workers on task queue q7 cannot complete it; read the worker's log, and run `worker replay " + cluster + "` of their version to find where it differs from the history", "note: 1 resource is stuck"}},
+		"checks": {reason: "which links and rules decided", change: func(_ *testing.T, f *fakeTemporal, _ *workflows.Status) {
+			f.checks = "3f2a9c01b7"
+		}, want: []string{"Checks       3f2a9c01b7 (fingerprint of the links and rules of its last pass)\n"}},
 		"no worker": {reason: "names the queue of the workflow, not that of the flag", change: func(t *testing.T, f *fakeTemporal, _ *workflows.Status) {
 			f.silent = true
 			f.change(t, cluster, func(r *backend.Record) { r.TaskQueue = "q7" })
@@ -111,5 +114,15 @@ func TestDescribeResolvedDifferences(t *testing.T) {
 	w.run("describe", "adx")
 	if !strings.Contains(w.out.String(), "resolved since; observed -> desired") {
 		t.Errorf("the page is\n%s", w.out)
+	}
+}
+
+// TestDescribeChecks verifies that the fingerprint is in JSON too.
+func TestDescribeChecks(t *testing.T) {
+	w := newWorld()
+	w.temporal.manage(t, cluster, readyStatus())
+	w.temporal.checks = "3f2a9c01b7"
+	if code := w.run("describe", "adx", "-o", "json"); code != cli.ExitOK || !strings.Contains(w.out.String(), `"checks": "3f2a9c01b7"`) {
+		t.Errorf("exit code %d:\n%s%s", code, w.out, w.err)
 	}
 }

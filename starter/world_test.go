@@ -91,6 +91,8 @@ type fakeTemporal struct {
 	stuckStep string
 	events    int64
 	eventful  bool
+	// checks is the fingerprint of every last pass.
+	checks string
 	// ended are the last statuses of workflows that end after they were listed.
 	ended map[string]workflows.Status
 }
@@ -166,6 +168,9 @@ func (f *fakeTemporal) Record(_ context.Context, workflowID string) (backend.Rec
 	}
 	return backend.Record{}, backend.ErrNotManaged
 }
+
+// LastChecks returns checks.
+func (f *fakeTemporal) LastChecks(context.Context, string) (string, error) { return f.checks, nil }
 
 func (f *fakeTemporal) Polled(context.Context, string) bool { return !f.silent }
 

@@ -37,6 +37,8 @@ type View struct {
 	// knows none.
 	Unmanaged bool
 	Ended     string
+	// Checks is the fingerprint of the links and rules of the last pass, "" if it was not read.
+	Checks string
 	// Record is the record from which the view was made.
 	Record Record
 }

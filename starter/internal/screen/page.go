@@ -64,6 +64,9 @@ func (p Painter) Page(v backend.View, workflowID, namespace string, wide bool) s
 	}
 	d.exports()
 	d.decisions()
+	if v.Checks != "" {
+		d.line("Checks", "%s (fingerprint of the links and rules of its last pass)", cli.OneLine(v.Checks))
+	}
 	d.line("Web UI", "/namespaces/%s/workflows/%s", namespace, url.PathEscape(workflowID))
 	return d.text.String()
 }
