@@ -129,6 +129,22 @@ func TestDoctor(t *testing.T) {
 			world: harness.Options{Simulator: armsim.Options{RequireRegistration: true}},
 			check: "provider", state: activities.FindingWarn, text: []string{"Microsoft.Kusto is NotRegistered", "the first PUT registers it"},
 		},
+		"different checks": {
+			reason: "a second worker has rules that the first one lacks", code: 1,
+			spoil: func(w *harness.World) {
+				rules := "rules:\n- name: r\n  type: Microsoft.Kusto/clusters\n  when: observed.properties.state == \"None\"\n  block: never\n"
+				w.StartWorker(harness.WorkerOptions{Args: []string{"--rules-path", w.Write("more.rules.yaml", rules)}})
+			},
+			check: "checks", state: activities.FindingError, text: []string{"the workers without a version on task queue armature have different checks", "1 worker ("},
+		},
+		"a task queue of its own": {
+			reason: "the deployment of another task queue is not judged", noWorker: true, env: []string{"ARMATURE_TASK_QUEUE=mine"},
+			spoil: func(w *harness.World) {
+				w.StartWorker(harness.WorkerOptions{Env: []string{"ARMATURE_WORKER_DEPLOYMENT=demo"}})
+				w.StartWorker(harness.WorkerOptions{Args: []string{"--task-queue", "mine"}})
+			},
+			check: "versions", state: activities.FindingOK, text: []string{"the workers have no versions"},
+		},
 		"frozen": {
 			reason: "an operator stopped all writes", spoil: func(w *harness.World) { w.MustCLI("freeze", "--reason", "drill") },
 			check: "freeze", state: activities.FindingWarn, text: []string{"writes are frozen: everything by", "armature unfreeze"},

@@ -14,6 +14,7 @@ import (
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	taskqueuepb "go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/api/workflowservice/v1"
 )
 
@@ -168,18 +169,19 @@ func (c *Client) checkAttributes(ctx context.Context) activities.Finding {
 // checks. Each of them has to poll for both kinds of tasks.
 func (c *Client) checkWorkers(ctx context.Context) []activities.Finding {
 	const check = "worker"
-	var live []workflows.Worker
+	var pollers []*taskqueuepb.PollerInfo
 	for _, kind := range []enumspb.TaskQueueType{enumspb.TASK_QUEUE_TYPE_WORKFLOW, enumspb.TASK_QUEUE_TYPE_ACTIVITY} {
 		response, err := c.client.DescribeTaskQueue(ctx, c.taskQueue, kind)
 		if err != nil {
 			return []activities.Finding{failure(check, fmt.Sprintf("cannot describe task queue %s: %v", c.taskQueue, err), retryAdvice)}
 		}
-		live = slices.DeleteFunc(workflows.Workers(response.GetPollers()), func(w workflows.Worker) bool { return !w.IsLive(time.Now()) })
-		if len(live) == 0 {
+		if len(liveWorkers(response.GetPollers())) == 0 {
 			return []activities.Finding{failure(check, "no worker polls task queue "+c.taskQueue+": credentials, rules and the way to Azure were not checked, because only a worker can",
 				"start a worker with this address, namespace and task queue, and read its log: it does not start with a wrong configuration, credential or certificate")}
 		}
+		pollers = append(pollers, response.GetPollers()...)
 	}
+	live := liveWorkers(pollers)
 	names := make([]string, len(live))
 	for i, worker := range live {
 		names[i] = worker.Identity
@@ -189,4 +191,11 @@ func (c *Client) checkWorkers(ctx context.Context) []activities.Finding {
 	}
 	found := []activities.Finding{finding(check, fmt.Sprintf("%d on task queue %s: %s", len(live), c.taskQueue, strings.Join(names, ", ")))}
 	return append(found, checksFindings(c.taskQueue, live)...)
+}
+
+// liveWorkers returns the processes among pollers that have polled as lately as a running
+// worker does.
+func liveWorkers(pollers []*taskqueuepb.PollerInfo) []workflows.Worker {
+	now := time.Now()
+	return slices.DeleteFunc(workflows.Workers(pollers), func(w workflows.Worker) bool { return !w.IsLive(now) })
 }

@@ -17,6 +17,7 @@ type fakeConnection struct {
 	mu          sync.Mutex // of the counts below
 	deployments []string   // of the task queue
 	deployment  backend.Deployment
+	further     map[string]backend.Deployment
 	pollers     []backend.Poller
 	// resources, others and failing are counts by build ID.
 	resources, others, failing map[string]int
@@ -28,6 +29,9 @@ type fakeConnection struct {
 func (f *fakeConnection) Deployments(context.Context) ([]string, error) { return f.deployments, nil }
 
 func (f *fakeConnection) Deployment(_ context.Context, name string) (backend.Deployment, error) {
+	if other, found := f.further[name]; found {
+		return other, nil
+	}
 	if name != f.deployment.Name {
 		return backend.Deployment{}, backend.ErrNotManaged
 	}

@@ -16,16 +16,42 @@ import (
 // check is the name of the findings about versions.
 const check = "versions"
 
-// Findings returns the findings of doctor about versions and their workers. It counts what is
-// on versions without workers, and asks about no single resource.
+// Findings returns the findings of doctor about the versions and workers of each deployment of
+// a task queue. It counts what is on versions without workers, and asks about no single resource.
 func Findings(ctx context.Context, c Connection, taskQueue string, now time.Time) []activities.Finding {
-	r, err := readUnserved(ctx, c, taskQueue, now)
+	pollers, err := c.Pollers(ctx)
 	if err != nil {
-		return []activities.Finding{{
-			Check: check, State: activities.FindingWarn, Message: "the worker versions cannot be read: " + err.Error(),
-			Advice: "`armature rollout status` reads them too; it needs the permission to describe worker deployments",
-		}}
+		return unreadable(err)
 	}
+	names, err := deploymentNames(ctx, c, pollers)
+	if err != nil {
+		return unreadable(err)
+	}
+	if len(names) == 0 {
+		names = []string{""}
+	}
+	var findings []activities.Finding
+	for _, name := range names {
+		r, err := readUnserved(ctx, c, taskQueue, name, now)
+		if err != nil {
+			findings = append(findings, unreadable(err)...)
+			continue
+		}
+		findings = append(findings, r.findings()...)
+	}
+	return findings
+}
+
+// unreadable returns the finding about versions that cannot be read.
+func unreadable(err error) []activities.Finding {
+	return []activities.Finding{{
+		Check: check, State: activities.FindingWarn, Message: "the worker versions cannot be read: " + err.Error(),
+		Advice: "`armature rollout status` reads them too; it needs the permission to describe worker deployments",
+	}}
+}
+
+// findings returns the findings about one deployment.
+func (r *reading) findings() []activities.Finding {
 	var findings []activities.Finding
 	for _, p := range r.status.Problems {
 		findings = append(findings, activities.Finding{Check: check, State: activities.FindingError, Message: p.Message, Advice: p.Advice})
@@ -42,10 +68,10 @@ func Findings(ctx context.Context, c Connection, taskQueue string, now time.Time
 	return findings
 }
 
-// readUnserved reads the versions of a task queue, what is on those without workers, and
-// judges them.
-func readUnserved(ctx context.Context, c Connection, taskQueue string, now time.Time) (*reading, error) {
-	r, err := newReading(ctx, c, taskQueue, "", now)
+// readUnserved reads the versions of a deployment, as newReading chooses it, what is on those
+// without workers, and judges them.
+func readUnserved(ctx context.Context, c Connection, taskQueue, deployment string, now time.Time) (*reading, error) {
+	r, err := newReading(ctx, c, taskQueue, deployment, now)
 	if err == nil {
 		err = r.countUnserved(ctx)
 	}
@@ -59,7 +85,7 @@ func readUnserved(ctx context.Context, c Connection, taskQueue string, now time.
 // Problems returns the problems of the versions of a task queue that a status shows. It asks
 // about no single resource.
 func Problems(ctx context.Context, c Connection, taskQueue string, now time.Time) ([]Problem, error) {
-	r, err := readUnserved(ctx, c, taskQueue, now)
+	r, err := readUnserved(ctx, c, taskQueue, "", now)
 	if err != nil {
 		return nil, err
 	}
@@ -91,6 +117,8 @@ func (r *reading) routingText() string {
 	switch {
 	case s.Deployment == "":
 		return "the workers have no versions; worker.deployment gives them some"
+	case s.Current == "" && s.unversioned().Workers == 0:
+		return "no version of deployment " + s.Deployment + " is current: workers of another deployment serve"
 	case s.Current == "":
 		return "no version of deployment " + s.Deployment + " is current yet: workers without a version serve"
 	}

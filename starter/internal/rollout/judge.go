@@ -56,7 +56,7 @@ func (r *reading) judge() {
 	for _, v := range s.Versions {
 		s.Problems = append(s.Problems, r.problems(v)...)
 	}
-	if s.Deployment != "" && s.Current == "" && s.unversioned().Workers == 0 {
+	if s.Deployment != "" && s.Current == "" && s.unversioned().Workers == 0 && !r.sharesQueue() {
 		s.Problems = append(s.Problems, Problem{
 			Message: "no version of deployment " + s.Deployment + " is current, and no worker without a version is there: new resources get no worker",
 			Advice:  s.promoteAdvice("start a worker"),
@@ -138,6 +138,14 @@ func strandedText(v Version) string {
 		return cli.CountAre(v.Others, "auxiliary workflow")
 	}
 	return cli.CountAre(v.Resources, "resource")
+}
+
+// sharesQueue reports whether live workers of another deployment poll the task queue, which may
+// get its new work.
+func (r *reading) sharesQueue() bool {
+	return slices.ContainsFunc(r.pollers, func(p backend.Poller) bool {
+		return p.Deployment != "" && p.Deployment != r.deployment.Name && p.IsLive(r.now)
+	})
 }
 
 // isServed reports whether a live worker has the version.

@@ -129,6 +129,23 @@ func TestFindings(t *testing.T) {
 	}
 }
 
+// TestFindingsOfEachDeployment checks that doctor judges all deployments of a task queue, and
+// expects only one of them to get the new work.
+func TestFindingsOfEachDeployment(t *testing.T) {
+	f := steady()
+	f.further = map[string]backend.Deployment{"other": {Name: "other", Versions: []backend.DeploymentVersion{version("w1", backend.VersionInactive, 0)}}}
+	f.pollers = append(f.pollers, backend.Poller{Identity: "w", Deployment: "other", BuildID: "w1", Last: noon()})
+	findings := Findings(t.Context(), f, "armature", noon())
+	if len(findings) != 2 || findings[0].State != "ok" || findings[1].State != "ok" || !strings.Contains(findings[1].Message, "no version of deployment other is current: workers of another deployment serve") {
+		t.Errorf("two deployments on a task queue: %v", findings)
+	}
+	f.resources["w1"], f.pollers[len(f.pollers)-1].Last = 2, noon().Add(-4*time.Minute)
+	findings = Findings(t.Context(), f, "armature", noon())
+	if len(findings) != 2 || findings[1].State != "error" || !strings.Contains(findings[1].Message, "2 resources are stranded on version w1") {
+		t.Errorf("one of two deployments without workers: %v", findings)
+	}
+}
+
 func TestChanges(t *testing.T) {
 	ramping := func(f *fakeConnection) { f.deployment.Ramping, f.deployment.Percent = "v3", 5 }
 	cases := map[string]struct {

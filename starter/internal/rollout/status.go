@@ -181,18 +181,9 @@ func (r *reading) chooseDeployment(ctx context.Context, name string) (string, er
 	if name != "" {
 		return name, nil
 	}
-	var names []string
-	for _, p := range r.pollers {
-		if p.Deployment != "" {
-			names = append(names, p.Deployment)
-		}
-	}
-	slices.Sort(names)
-	if names = slices.Compact(names); len(names) == 0 {
-		var err error
-		if names, err = r.Deployments(ctx); err != nil {
-			return "", err
-		}
+	names, err := deploymentNames(ctx, r, r.pollers)
+	if err != nil {
+		return "", err
 	}
 	switch len(names) {
 	case 0:
@@ -201,6 +192,22 @@ func (r *reading) chooseDeployment(ctx context.Context, name string) (string, er
 		return names[0], nil
 	}
 	return "", cli.BadInput("%d worker deployments may serve task queue %s: %s; choose one with --deployment", len(names), r.status.TaskQueue, strings.Join(names, ", "))
+}
+
+// deploymentNames returns the deployments of the workers of a task queue, sorted; without any,
+// those that the task queue has work for.
+func deploymentNames(ctx context.Context, c Connection, pollers []backend.Poller) ([]string, error) {
+	var names []string
+	for _, p := range pollers {
+		if p.Deployment != "" {
+			names = append(names, p.Deployment)
+		}
+	}
+	if len(names) == 0 {
+		return c.Deployments(ctx)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
 }
 
 // withPolls returns a version with its workers.
