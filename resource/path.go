@@ -168,6 +168,37 @@ func (p Path) Get(value any) (any, bool) {
 	return value, true
 }
 
+// All returns all values at the path, in the order of the lists on the way: [*] takes every
+// element. It returns none if the path leads nowhere.
+func (p Path) All(value any) []any {
+	values := []any{value}
+	for _, step := range p {
+		var further []any
+		for _, value := range values {
+			further = append(further, step.all(value)...)
+		}
+		values = further
+	}
+	return values
+}
+
+func (s Step) all(value any) []any {
+	list, isList := value.([]any)
+	if !isList {
+		if found, ok := s.Get(value); ok {
+			return []any{found}
+		}
+		return nil
+	}
+	var found []any
+	for i, item := range list {
+		if s.MatchesElement(i, item) {
+			found = append(found, item)
+		}
+	}
+	return found
+}
+
 // Get returns the value one step further.
 func (s Step) Get(value any) (any, bool) {
 	switch at := value.(type) {
