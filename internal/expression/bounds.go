@@ -41,6 +41,7 @@ func weighed() map[string]func(args []ref.Val) effort {
 		work := weigh(maxWork+1, args...)
 		return effort{work: work, text: work}
 	}
+	read := func(args []ref.Val) effort { return effort{work: weigh(maxWork+1, args...)} }
 	product := func(args []ref.Val) effort {
 		return effort{work: weigh(maxWork+1, args[0]) * max(1, weigh(maxWork+1, args[1:]...)) / bytesPerCost}
 	}
@@ -57,7 +58,8 @@ func weighed() map[string]func(args []ref.Val) effort {
 		"indexOf":       product,
 		"lastIndexOf":   product,
 		"matches":       product,
-		"split":         func(args []ref.Val) effort { return effort{work: weigh(maxWork+1, args...)} },
+		"split":         read,
+		"sum":           read,
 		"strings.quote": whole,
 		"upperAscii":    whole,
 		"lowerAscii":    whole,

@@ -70,6 +70,8 @@ func functions() []cel.EnvOption {
 			}
 			return types.NewDynamicList(adapter{}, []any{})
 		}),
+		// sum(list): the sum of the numbers in it; other values count nothing.
+		one("sum", cel.DoubleType, sumOf),
 		// number(value, otherwise): the number, or the second one.
 		cel.Function("number", cel.Overload("number_dyn_double", []*cel.Type{dyn, dyn}, cel.DoubleType, cel.BinaryBinding(number))),
 	}
@@ -108,6 +110,21 @@ func equalFoldAny(value, list ref.Val) ref.Val {
 		}
 	}
 	return types.False
+}
+
+// sumOf returns the sum of the numbers in a list, 0 for anything else.
+func sumOf(value ref.Val) ref.Val {
+	total := types.Double(0)
+	list, ok := value.(traits.Lister)
+	if !ok {
+		return total
+	}
+	for it := list.Iterator(); it.HasNext() == types.True; {
+		if n, isNumber := number(it.Next(), types.Double(0)).(types.Double); isNumber {
+			total += n
+		}
+	}
+	return total
 }
 
 // number returns the first of two values that is a number.

@@ -15,7 +15,7 @@ import (
 
 // Names returns the functions that Armature adds to CEL.
 func Names() []string {
-	return []string{"at", "text", "state", "among", "lower", "inFlight", "broken", "quote", "items", "number"}
+	return []string{"at", "text", "state", "among", "lower", "inFlight", "broken", "quote", "items", "number", "sum"}
 }
 
 var (
