@@ -212,7 +212,7 @@ func bodyMode(desired resource.Desired) (keepOthers, merge bool) {
 
 func (m *requestMaker) requestWithoutBody(desired resource.Desired, facts PassFacts) extensionhost.Request {
 	reader := &stepReader{
-		client: m.client, lookup: m.lookup, managed: m.states, etags: m.etags, log: m.log, readSince: facts.RequestedAt,
+		id: desired.ID, client: m.client, lookup: m.lookup, managed: m.states, etags: m.etags, log: m.log, readSince: facts.RequestedAt,
 	}
 	keepOthers, merge := bodyMode(desired)
 	return extensionhost.Request{

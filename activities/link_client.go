@@ -42,7 +42,7 @@ func (c *linkClient) Get(ctx context.Context, id resource.ID, apiVersion string)
 func (c *linkClient) GetWithin(ctx context.Context, id resource.ID, apiVersion string, maxAge time.Duration) (arm.Response, error) {
 	response, age, err := c.reader.lookup.GetWithin(ctx, id, apiVersion, maxAge, c.reader.readSince)
 	if err == nil || arm.IsAbsent(err) {
-		c.reader.note(sighting{id, age.Text, age.UntilExpiry})
+		c.reader.note(sighting{id: id, freshness: age.Text, untilExpiry: age.UntilExpiry})
 	}
 	return response, err
 }

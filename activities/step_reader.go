@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -16,9 +17,13 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// stepReader is how the links of one step see other resources. It implements
-// extensions.Resolver, and keeps what was read, because the verdict states its age.
+var _ extensionhost.Lister = (*stepReader)(nil)
+
+// stepReader is how the links of one step see other resources. It keeps what was read, because
+// the verdict states its age.
 type stepReader struct {
+	// id is the resource under reconciliation.
+	id      resource.ID
 	client  *arm.Client
 	lookup  *lookup.Reader
 	managed *managedStates
@@ -33,12 +38,33 @@ type stepReader struct {
 	writes []string
 }
 
-// sighting is one resource that a link read.
+// sighting is one resource that a link read, or a list of resources.
 type sighting struct {
+	// id is the resource, or the parent of the list.
 	id        resource.ID
 	freshness string
 	// untilExpiry is set for a reading that the cache of owners and references does not have.
 	untilExpiry time.Duration
+	// collection is the name of a list, "" for a resource, and items are its resources but the
+	// one under reconciliation.
+	collection string
+	items      []resource.ID
+}
+
+// isAbout reports whether a sighting is about one of some resources.
+func (s sighting) isAbout(ids []resource.ID) bool {
+	among := func(id resource.ID) bool { return slices.ContainsFunc(ids, id.Equal) }
+	if len(s.items) > 0 {
+		return slices.ContainsFunc(s.items, among)
+	}
+	return among(s.id)
+}
+
+func (s sighting) String() string {
+	if s.collection != "" {
+		return fmt.Sprintf("%s of %s %s", path.Base(s.collection), s.id.Short(), s.freshness)
+	}
+	return s.id.Short() + " " + s.freshness
 }
 
 // readerOf returns the reader of a request that requestWithoutBody made.
@@ -61,6 +87,22 @@ func (s *stepReader) Resolve(ctx context.Context, reference resource.Reference) 
 		resolution.Managed = resolution.Object.Managed
 	}
 	return resolution, got.Err
+}
+
+// List implements extensionhost.Lister.
+func (s *stepReader) List(ctx context.Context, list extensionhost.List) (extensionhost.Listing, error) {
+	got, age, err := s.lookup.List(ctx, list, s.readSince)
+	if err != nil {
+		return got, err
+	}
+	seen := sighting{id: list.Parent, freshness: age.Text, untilExpiry: age.UntilExpiry, collection: list.Collection()}
+	for _, item := range got.Resources {
+		if !item.ID.Equal(s.id) {
+			seen.items = append(seen.items, item.ID)
+		}
+	}
+	s.note(seen)
+	return got, nil
 }
 
 // maxNamedWrites bounds the writes in a verdict.
@@ -105,7 +147,7 @@ func (s *stepReader) ages() string {
 func (s *stepReader) note(one sighting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.seen, func(known sighting) bool { return known.id.Equal(one.id) })
+	i := slices.IndexFunc(s.seen, func(known sighting) bool { return known.id.Equal(one.id) && known.collection == one.collection })
 	if i < 0 {
 		s.seen = append(s.seen, one)
 		return
@@ -127,19 +169,21 @@ func (s *stepReader) withAge(verdict resource.Verdict, owner *resource.Object) r
 		return verdict
 	}
 	if extensionhost.NamesAll(verdict) {
-		seen = slices.DeleteFunc(seen, func(one sighting) bool { return !slices.ContainsFunc(verdict.WaitingFor, one.id.Equal) })
+		seen = slices.DeleteFunc(seen, func(one sighting) bool { return !one.isAbout(verdict.WaitingFor) })
 	}
-	if owner != nil && owner.Freshness != "" && !slices.ContainsFunc(seen, func(known sighting) bool { return known.id.Equal(owner.ID) }) {
+	if owner != nil && owner.Freshness != "" && !slices.ContainsFunc(seen, func(known sighting) bool { return known.id.Equal(owner.ID) && known.collection == "" }) {
 		seen = append(seen, sighting{id: owner.ID, freshness: owner.Freshness})
 	}
 	ids := slices.Clone(verdict.WaitingFor)
 	var ages []string
 	within := time.Duration(0)
 	for i, one := range seen {
-		ids = append(ids, one.id)
+		if one.collection == "" {
+			ids = append(ids, one.id)
+		}
 		within = sooner(within, one.untilExpiry)
 		if i < maxNamedSightings {
-			ages = append(ages, one.id.Short()+" "+one.freshness)
+			ages = append(ages, one.String())
 		}
 	}
 	if verdict.Freshness == "" {

@@ -19,7 +19,7 @@ import (
 // while it runs.
 const Timeout = 3 * time.Second
 
-// maxChanges bounds the changes that a reader keeps, in resources.
+// maxChanges bounds the changes that a reader keeps, in resources and lists.
 const maxChanges = 2000
 
 // Reader reads owners and references through a cache, so that many children of
@@ -35,12 +35,14 @@ type Reader struct {
 	offers   *cache[map[string]arm.Offer]
 	settings *cache[map[string]string]
 	readings *readings
+	// lists are readings of lists.
+	lists *readings
 
 	// long has the readings of GetWithin that may be older than maxAge; nil in itself.
 	long *Reader
 
 	mu sync.Mutex
-	// changes are the newest known changes, by ID key.
+	// changes are the newest known changes, by the key of a resource or a list.
 	changes map[string]change
 	// announced is when this worker last announced a resource as free, by ID key.
 	announced map[string]time.Time
@@ -62,8 +64,8 @@ func newReader(client *arm.Client, masker *secrets.Masker, maxAge time.Duration,
 	return &Reader{
 		client: client, masker: masker, maxAge: maxAge, now: now,
 		versions: newAPIVersions(client, now), offers: newCache[map[string]arm.Offer](maxOffersAge, now), settings: newCache[map[string]string](maxSettingsAge, now),
-		readings: newReadings(maxAge, now),
-		changes:  map[string]change{}, announced: map[string]time.Time{},
+		readings: newReadings(maxReadings, maxAge, now), lists: newReadings(maxLists, maxAge, now),
+		changes: map[string]change{}, announced: map[string]time.Time{},
 	}
 }
 
@@ -84,15 +86,28 @@ func (r *Reader) Read(ctx context.Context, id resource.ID, apiVersion string, no
 		}
 	}
 	v := variant{apiVersion: apiVersion, credential: r.client.ConnectionName(ctx, id)}
-	key := id.Key() + "?" + v.apiVersion + "?" + v.credential
-	notBefore = r.lastChange(id, notBefore)
-	if got, ok := r.readings.get(id, v, notBefore); ok {
-		return r.withFreshness(got)
+	return r.withFreshness(r.cached(ctx, wanted{r.readings, id.Key(), id.String(), v, notBefore}, func(ctx context.Context) Reading { return r.get(ctx, id, v) }))
+}
+
+// wanted is a reading that a caller wants, by its key; name is for errors.
+type wanted struct {
+	in        *readings
+	key, name string
+	variant   variant
+	notBefore time.Time
+}
+
+// cached returns a reading that is neither from before notBefore nor from before the last
+// noted change of its key: the cached one, that of a request in flight, or that of get.
+func (r *Reader) cached(ctx context.Context, w wanted, get func(context.Context) Reading) Reading {
+	w.notBefore = r.lastChange(w.key, w.notBefore)
+	if got, ok := w.in.get(w.key, w.variant, w.notBefore); ok {
+		return got
 	}
-	get := func(ctx context.Context) Reading { return r.get(ctx, id, v) }
-	got := r.share(ctx, key, id, func(ctx context.Context) Reading {
+	call := fmt.Sprintf("%s?%s?%s?%d", w.key, w.variant.apiVersion, w.variant.credential, w.variant.max)
+	got := r.share(ctx, call, w.name, func(ctx context.Context) Reading {
 		// A request may have ended since the cache was consulted above.
-		if got, ok := r.readings.get(id, v, notBefore); ok {
+		if got, ok := w.in.get(w.key, w.variant, w.notBefore); ok {
 			return got
 		}
 		return get(ctx)
@@ -100,22 +115,26 @@ func (r *Reader) Read(ctx context.Context, id resource.ID, apiVersion string, no
 	// A request that was in flight before the change is too old. The second one
 	// joined here started after this call did, so it is new enough even where
 	// clocks differ.
-	for try := 0; try < 2 && got.at.Before(notBefore) && ctx.Err() == nil; try++ {
-		got = r.share(ctx, "fresh "+key, id, get)
+	for try := 0; try < 2 && got.at.Before(w.notBefore) && ctx.Err() == nil; try++ {
+		got = r.share(ctx, "fresh "+call, w.name, get)
 	}
-	return r.withFreshness(got)
+	return got
 }
 
-// NoteChange invalidates the readings of a resource that this worker took before
-// it learned of the change. Later calls with the same change do nothing, so
+// NoteChange invalidates the readings of a resource, and of lists with it, that this worker
+// took before it learned of the change. Later calls with the same change do nothing, so
 // children that are notified later share the reading of the first one.
 func (r *Reader) NoteChange(id resource.ID, at time.Time) {
+	r.noteChange(id.Key(), at)
+	r.noteChange(listKey(id), at)
+}
+
+func (r *Reader) noteChange(key string, at time.Time) {
 	if r.long != nil {
-		r.long.NoteChange(id, at)
+		r.long.noteChange(key, at)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	key := id.Key()
 	if known, ok := r.changes[key]; ok && !at.After(known.at) {
 		return
 	}
@@ -129,17 +148,19 @@ func (r *Reader) NoteChange(id resource.ID, at time.Time) {
 // NoteRequest invalidates the readings of a resource from before a user requested a pass, at a
 // time of the server; the zero time is no request. A reading from after it is shared, also
 // one in flight: the resources of one apply have the same owner.
-func (r *Reader) NoteRequest(id resource.ID, at time.Time) {
+func (r *Reader) NoteRequest(id resource.ID, at time.Time) { r.noteRequest(r.readings, id.Key(), at) }
+
+func (r *Reader) noteRequest(in *readings, key string, at time.Time) {
 	// No reading from before the last change counts anyway.
-	if at.IsZero() || !r.LastChange(id).Before(at) || r.readings.allSince(id, at) {
+	if at.IsZero() || !r.lastChange(key, time.Time{}).Before(at) || in.allSince(key, at) {
 		return
 	}
-	r.NoteChange(id, at)
+	r.noteChange(key, at)
 }
 
 // LastChange returns when this worker, by its clock, was last notified of a change of a
 // resource; the zero time where it was not.
-func (r *Reader) LastChange(id resource.ID) time.Time { return r.lastChange(id, time.Time{}) }
+func (r *Reader) LastChange(id resource.ID) time.Time { return r.lastChange(id.Key(), time.Time{}) }
 
 // ShouldAnnounceFree reports whether this worker should announce that a resource
 // blocks nothing any more, at most once per maximum age. Thousands may wait for the
@@ -157,18 +178,18 @@ func (r *Reader) ShouldAnnounceFree(id resource.ID) bool {
 }
 
 // lastChange returns the later of notBefore and the time of the last noted change.
-func (r *Reader) lastChange(id resource.ID, notBefore time.Time) time.Time {
+func (r *Reader) lastChange(key string, notBefore time.Time) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if notedAt := r.changes[id.Key()].notedAt; notedAt.After(notBefore) {
+	if notedAt := r.changes[key].notedAt; notedAt.After(notBefore) {
 		return notedAt
 	}
 	return notBefore
 }
 
-// share joins the request in flight for the key, or makes one.
-func (r *Reader) share(ctx context.Context, key string, id resource.ID, get func(context.Context) Reading) Reading {
-	done := r.requests.DoChan(key, func() (any, error) {
+// share joins the request in flight for the call, or makes one. Its errors have name.
+func (r *Reader) share(ctx context.Context, call, name string, get func(context.Context) Reading) Reading {
+	done := r.requests.DoChan(call, func() (any, error) {
 		// Detached: a caller that gives up must not cancel the others' request.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), Timeout)
 		defer cancel()
@@ -179,7 +200,7 @@ func (r *Reader) share(ctx context.Context, key string, id resource.ID, get func
 		got, _ := result.Val.(Reading)
 		return got
 	case <-ctx.Done():
-		return Reading{Err: fmt.Errorf("read %s: %w", id, ctx.Err()), at: r.now()}
+		return Reading{Err: fmt.Errorf("read %s: %w", name, ctx.Err()), at: r.now()}
 	}
 }
 
@@ -201,7 +222,7 @@ func (r *Reader) get(ctx context.Context, id resource.ID, v variant) Reading {
 		}
 	}
 	if got.Err == nil || isRefusal(got.Err) {
-		r.readings.put(id, v, got)
+		r.readings.put(id.Key(), v, got)
 	}
 	return got
 }
@@ -212,12 +233,17 @@ func (r *Reader) withFreshness(got Reading) Reading {
 		return got
 	}
 	object := *got.Object
-	object.Freshness = "read now"
-	if age := r.now().Sub(got.at).Round(time.Second); age > 0 {
-		object.Freshness = "read " + text.Duration(age) + " ago"
-	}
+	object.Freshness = r.freshness(got)
 	got.Object = &object
 	return got
+}
+
+// freshness returns the age of a reading as a text.
+func (r *Reader) freshness(got Reading) string {
+	if age := r.now().Sub(got.at).Round(time.Second); age > 0 {
+		return "read " + text.Duration(age) + " ago"
+	}
+	return "read now"
 }
 
 // Resolve implements extensions.Resolver.
@@ -229,16 +255,17 @@ func (r *Reader) Resolve(ctx context.Context, reference resource.Reference) (ext
 // Cache takes over what a step of this worker just read of a resource that a check
 // has read before: its children need no GET. Other resources are not cached.
 func (r *Reader) Cache(ctx context.Context, id resource.ID, apiVersion string, observed map[string]any, at time.Time) {
-	r.readings.refresh(id, variant{apiVersion, r.client.ConnectionName(ctx, id)}, observed, at)
+	r.readings.refresh(id, variant{apiVersion: apiVersion, credential: r.client.ConnectionName(ctx, id)}, observed, at)
 }
 
-// Drop invalidates all readings of a resource that was just written, including a
-// read in flight: its children would wait on a state from before the write.
+// Drop invalidates all readings of a resource that was just written, and of lists with it,
+// including a read in flight: its children would wait on a state from before the write.
 func (r *Reader) Drop(ctx context.Context, id resource.ID, apiVersion string) {
 	if r.long != nil {
 		r.long.Drop(ctx, id, apiVersion)
 	}
-	r.readings.invalidate(id, variant{apiVersion, r.client.ConnectionName(ctx, id)})
+	r.readings.invalidate(id.Key(), variant{apiVersion: apiVersion, credential: r.client.ConnectionName(ctx, id)})
+	r.noteChange(listKey(id), r.now())
 }
 
 // UntilExpiry returns the time until the oldest reading of some resources expires,

@@ -62,18 +62,18 @@ func TestReadingsDropExpiredBodies(t *testing.T) {
 	r, c := testReader()
 	owner, v := testID(t, 1), variant{apiVersion: "2023-08-15", credential: arm.CredentialDefaultName}
 	body := map[string]any{"a": "b"}
-	r.readings.put(owner, v, Reading{Object: &resource.Object{Observed: body}, at: c.at, requested: true})
+	r.readings.put(owner.Key(), v, Reading{Object: &resource.Object{Observed: body}, at: c.at, requested: true})
 	if n := r.readings.bodies(); n != 1 {
 		t.Fatalf("%d bodies are cached, want that of the owner", n)
 	}
 	c.at = c.at.Add(r.maxAge)
-	r.readings.put(testID(t, 2), v, Reading{Object: &resource.Object{}, at: c.at, requested: true})
+	r.readings.put(testID(t, 2).Key(), v, Reading{Object: &resource.Object{}, at: c.at, requested: true})
 	if n := r.readings.bodies(); n != 0 {
 		t.Errorf("%d expired bodies are cached", n)
 	}
 	// Its own pass refreshes it all the same: a check has read it once.
 	r.Cache(t.Context(), owner, v.apiVersion, body, c.at)
-	if got, ok := r.readings.get(owner, v, time.Time{}); !ok || !got.Object.Exists() {
+	if got, ok := r.readings.get(owner.Key(), v, time.Time{}); !ok || !got.Object.Exists() {
 		t.Error("the reading of the owner's own pass is not cached")
 	}
 }
@@ -82,7 +82,7 @@ func TestReadingsAreBounded(t *testing.T) {
 	t.Parallel()
 	r, c := testReader()
 	for i := range maxReadings + 10 {
-		r.readings.put(testID(t, i), variant{}, Reading{Object: &resource.Object{}, at: c.at, requested: true})
+		r.readings.put(testID(t, i).Key(), variant{}, Reading{Object: &resource.Object{}, at: c.at, requested: true})
 	}
 	if n := len(r.readings.known); n > maxReadings || n < maxReadings/2 {
 		t.Errorf("%d readings are cached, want at most %d and no less than half of them", n, maxReadings)
@@ -94,9 +94,9 @@ func TestDropInvalidatesAllVariants(t *testing.T) {
 	t.Parallel()
 	r, c := testReader()
 	id, other := testID(t, 1), variant{apiVersion: "2022-01-01", credential: "readers"}
-	r.readings.put(id, other, Reading{Object: &resource.Object{}, at: c.at, requested: true})
+	r.readings.put(id.Key(), other, Reading{Object: &resource.Object{}, at: c.at, requested: true})
 	r.Drop(t.Context(), id, "2024-01-01")
-	if _, ok := r.readings.get(id, other, time.Time{}); ok {
+	if _, ok := r.readings.get(id.Key(), other, time.Time{}); ok {
 		t.Error("the reading of another credential from before the PUT still counts")
 	}
 }

@@ -7,12 +7,14 @@ import (
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
 const (
-	// maxReadings bounds the cache, in resources.
+	// maxReadings bounds the cache, in resources, and maxLists that of lists.
 	maxReadings = 2000
+	maxLists    = 100
 	// maxRefusalAge is how long a refusal is cached: after a fix of its cause, a
 	// requested pass must not get the old one.
 	maxRefusalAge = 2 * time.Second
@@ -26,7 +28,9 @@ type Reading struct {
 	Object *resource.Object
 	Err    error
 
-	at time.Time
+	// listing is that of a list, which has no Object.
+	listing extensionhost.Listing
+	at      time.Time
 	// requested is set once a check has read the resource.
 	requested bool
 	// tombstone marks a reading that does not count any more. It keeps at and
@@ -54,11 +58,16 @@ func isRefusal(err error) bool {
 
 // variant is how a resource was read. Readings are not shared between credentials,
 // which may have different rights.
-type variant struct{ apiVersion, credential string }
+type variant struct {
+	apiVersion, credential string
+	// max is that of a list.
+	max int
+}
 
-// readings are the last readings by resource. Each counts for maxAge; the bodies of
-// older ones are dropped.
+// readings are the last readings by the key of a resource or of a list, at most max keys. Each
+// counts for maxAge; the bodies of older ones are dropped.
 type readings struct {
+	max    int
 	maxAge time.Duration
 	now    func() time.Time
 
@@ -68,25 +77,25 @@ type readings struct {
 	sweptAt time.Time
 }
 
-func newReadings(maxAge time.Duration, now func() time.Time) *readings {
-	return &readings{maxAge: maxAge, now: now, known: map[string]map[variant]Reading{}, sweptAt: now()}
+func newReadings(most int, maxAge time.Duration, now func() time.Time) *readings {
+	return &readings{max: most, maxAge: maxAge, now: now, known: map[string]map[variant]Reading{}, sweptAt: now()}
 }
 
 // get returns the cached reading if it is new enough.
-func (r *readings) get(id resource.ID, v variant, notBefore time.Time) (Reading, bool) {
+func (r *readings) get(key string, v variant, notBefore time.Time) (Reading, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	got, ok := r.known[id.Key()][v]
+	got, ok := r.known[key][v]
 	return got, ok && !got.tombstone && r.now().Sub(got.at) < r.lifetime(got) && !got.at.Before(notBefore)
 }
 
 // allSince reports whether there are readings of a resource that count, and none of them is
 // from before a time.
-func (r *readings) allSince(id resource.ID, at time.Time) bool {
+func (r *readings) allSince(key string, at time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	found := false
-	for _, got := range r.known[id.Key()] {
+	for _, got := range r.known[key] {
 		if got.tombstone {
 			continue
 		}
@@ -109,10 +118,15 @@ func (r *readings) untilExpiry(ids []resource.ID) time.Duration {
 			}
 		}
 	}
-	if oldest < maxFreshAge || oldest >= r.maxAge {
+	return r.expiryAt(oldest)
+}
+
+// expiryAt returns the time until a reading of an age expires, and 0 for a fresh one.
+func (r *readings) expiryAt(age time.Duration) time.Duration {
+	if age < maxFreshAge || age >= r.maxAge {
 		return 0
 	}
-	return r.maxAge - oldest + time.Second
+	return r.maxAge - age + time.Second
 }
 
 // lifetime returns how long a reading counts; a throttled one no longer than ARM's
@@ -128,22 +142,22 @@ func (r *readings) lifetime(got Reading) time.Duration {
 }
 
 // put caches a reading, unless a newer one is known.
-func (r *readings) put(id resource.ID, v variant, got Reading) {
+func (r *readings) put(key string, v variant, got Reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.set(id, v, got)
+	r.set(key, v, got)
 }
 
-func (r *readings) set(id resource.ID, v variant, got Reading) {
+func (r *readings) set(key string, v variant, got Reading) {
 	r.sweep()
-	variants, known := r.known[id.Key()]
+	variants, known := r.known[key]
 	if variants[v].at.After(got.at) {
 		return
 	}
 	if !known {
 		r.evict()
 		variants = map[variant]Reading{}
-		r.known[id.Key()] = variants
+		r.known[key] = variants
 	}
 	variants[v] = got
 }
@@ -167,7 +181,7 @@ func (r *readings) sweep() {
 // evict drops expired readings from a full cache, and half of all where that is
 // not enough.
 func (r *readings) evict() {
-	if len(r.known) < maxReadings {
+	if len(r.known) < r.max {
 		return
 	}
 	for key, variants := range r.known {
@@ -175,7 +189,7 @@ func (r *readings) evict() {
 		for _, got := range variants {
 			expired = expired && r.now().Sub(got.at) >= r.maxAge
 		}
-		if expired || len(r.known) >= maxReadings/2 {
+		if expired || len(r.known) >= r.max/2 {
 			delete(r.known, key)
 		}
 	}
@@ -186,18 +200,18 @@ func (r *readings) refresh(id resource.ID, v variant, observed map[string]any, a
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if old := r.known[id.Key()][v]; old.requested && at.After(old.at) {
-		r.set(id, v, Reading{Object: &resource.Object{ID: id, APIVersion: v.apiVersion, Observed: observed}, at: at, requested: true})
+		r.set(id.Key(), v, Reading{Object: &resource.Object{ID: id, APIVersion: v.apiVersion, Observed: observed}, at: at, requested: true})
 	}
 }
 
 // invalidate replaces all readings of a resource by tombstones, and leaves one for
 // the variant of the writer.
-func (r *readings) invalidate(id resource.ID, writer variant) {
+func (r *readings) invalidate(key string, writer variant) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
-	r.set(id, writer, r.known[id.Key()][writer].toTombstone(now))
-	for v, got := range r.known[id.Key()] {
-		r.known[id.Key()][v] = got.toTombstone(now)
+	r.set(key, writer, r.known[key][writer].toTombstone(now))
+	for v, got := range r.known[key] {
+		r.known[key][v] = got.toTombstone(now)
 	}
 }
