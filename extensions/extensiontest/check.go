@@ -87,7 +87,7 @@ func (r *trial) call(t *testing.T, in input) outcome {
 		t.Fatal(err)
 	}
 	client := &Client{Resources: in.resources, Lists: r.suite.Lists, Err: in.readErr}
-	resolver := &Resolver{Resources: in.resources, Managed: r.suite.Managed, Err: in.readErr}
+	resolver := &Resolver{Resources: in.resources, Lists: r.suite.Lists, Managed: r.suite.Managed, Err: in.readErr}
 	logged := &record{}
 	in.request.Client, in.request.Resolver, in.request.Log = client, resolver, logged.logger()
 	in.request.Masker = view().Masker()

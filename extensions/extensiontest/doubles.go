@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -196,6 +197,8 @@ func NotFound(id resource.ID) error {
 type Resolver struct {
 	// Resources are bodies in JSON by resource ID, in any case.
 	Resources map[string]string
+	// Lists are the items of the lists that a rule reads, by "ID/collection".
+	Lists map[string][]string
 	// Managed are the Ready conditions of those that Armature manages, in the same way.
 	Managed map[string]resource.Managed
 	// Err, when set, is the result of every call.
@@ -203,7 +206,7 @@ type Resolver struct {
 
 	mu     sync.Mutex
 	misuse []string
-	// read are the keys of Resources that were returned.
+	// read are the keys of Resources and Lists that were returned.
 	read map[string]bool
 }
 
@@ -211,6 +214,16 @@ func (r *Resolver) reads() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return keys(r.read)
+}
+
+// noteRead records that a key of Resources or Lists was returned.
+func (r *Resolver) noteRead(key string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.read == nil {
+		r.read = map[string]bool{}
+	}
+	r.read[key] = true
 }
 
 func (r *Resolver) misuses() []string {
@@ -240,17 +253,35 @@ func (r *Resolver) Resolve(_ context.Context, reference resource.Reference) (ext
 		if err != nil {
 			return extensions.Resolution{}, err
 		}
-		r.mu.Lock()
-		if r.read == nil {
-			r.read = map[string]bool{}
-		}
-		r.read[text] = true
-		r.mu.Unlock()
+		r.noteRead(text)
 		object := view().Other(&resource.Object{ID: reference.ID, APIVersion: reference.APIVersion, Observed: observed})
 		object.Managed = managedIn(r.Managed, reference.ID)
 		return extensions.Resolution{Found: true, Object: object, Ready: object.Ready(), Managed: object.Managed}, nil
 	}
 	return extensions.Resolution{}, nil
+}
+
+// List returns the resources of a list that a rule reads, with secrets masked.
+func (r *Resolver) List(_ context.Context, list extensionhost.List) (extensionhost.Listing, error) {
+	var found extensionhost.Listing
+	if r.Err != nil {
+		return found, r.Err
+	}
+	for key, items := range r.Lists {
+		if !strings.EqualFold(key, list.Parent.String()+"/"+list.Collection()) {
+			continue
+		}
+		r.noteRead(key)
+		for _, item := range items {
+			body, err := resource.DecodeBody([]byte(item))
+			if err != nil {
+				return found, err
+			}
+			found.Resources = append(found.Resources, view().Other(list.Item(body)))
+		}
+	}
+	found.More = len(found.Resources) > list.Max
+	return found, nil
 }
 
 // managedIn returns the Ready condition of a resource, nil for none.

@@ -34,7 +34,8 @@ type Suite struct {
 	// manages, by resource ID. Labels are those of the resource.
 	Managed map[string]resource.Managed
 	Labels  map[string]string
-	// Lists are the items of a collection by "ID/collection", which Find returns.
+	// Lists are the items of a collection by "ID/collection", which Find and the lists of a rule
+	// return.
 	Lists map[string][]string
 	// Requests is the number of requests to ARM in the case with the most. Resolve is not
 	// counted: a worker caches what it returns.
