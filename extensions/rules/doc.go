@@ -28,7 +28,8 @@
 //
 // # What else a rule does
 //
-// read names other resources, which the rule reads and waits for. busy and stopped are words
+// read names other resources, which the rule reads and waits for: one by its ID, those whose IDs
+// stand at a path (each), or those of a type below a resource (list). busy and stopped are words
 // of the type for the default checks, error rules change how an error of ARM is classified,
 // and payload rules change what is sent; each of the four has a file of its own. Check warns
 // of rules that load and were probably not meant. docs/rules.md has all fields.

@@ -65,7 +65,7 @@ func (l *lint) warnAt(p part, e expression.Expression, node ast.Expr, format str
 }
 
 func (l *lint) rule(r *rule) {
-	shapes := r.shapes(l.cases[r.name])
+	shapes, _ := r.shapes(l.cases[r.name])
 	for _, p := range r.parts {
 		for _, e := range p.expressions {
 			l.paths(p, e, shapes)

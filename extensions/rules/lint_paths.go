@@ -17,13 +17,15 @@ func statePath() resource.Path {
 	return resource.Path{{Name: "properties"}, {Name: "provisioningState"}}
 }
 
-// shapes returns the types of the bodies that the rule's expressions read, by variable. The
-// type of a resource that a rule reads is that of its ID for example names, or in the tests.
-func (r *rule) shapes(cases []*Case) map[string]string {
-	found := map[string]string{"desired": r.resourceType, "observed": r.resourceType, "payload": r.resourceType}
+// shapes returns the types of the bodies that the rule's expressions read, by variable, and
+// those of the resources in lists. The type of a resource that a rule reads is that of its ID
+// for example names, or in the tests.
+func (r *rule) shapes(cases []*Case) (found, lists map[string]string) {
+	lists = map[string]string{}
+	found = map[string]string{"desired": r.resourceType, "observed": r.resourceType, "payload": r.resourceType}
 	id, owner, err := exampleIDs(r.resourceType)
 	if err != nil {
-		return found
+		return found, lists
 	}
 	if !owner.IsZero() {
 		found["owner"] = owner.Type()
@@ -35,24 +37,33 @@ func (r *rule) shapes(cases []*Case) map[string]string {
 		}
 	}
 	for _, other := range r.reads {
-		if shape := other.shape(r, inputs); shape != "" {
+		shape := other.shape(r, inputs)
+		switch {
+		case other.isMany():
+			lists[other.name] = shape
+		case shape != "":
 			found[other.name] = shape
 		}
 	}
-	return found
+	return found, lists
 }
 
-// shape returns the type of the resource that a read names for each input, "" if they differ.
+// shape returns the type of the resources that a read names for all inputs, "" if they differ.
 func (o read) shape(r *rule, inputs []input) string {
-	found := ""
+	found := o.list
 	for _, in := range inputs {
-		target, err := o.target(noContext(), r.vars(in))
-		switch {
-		case err != nil || target.IsZero():
-		case found == "":
+		if o.list != "" {
+			break
+		}
+		targets, err := o.targets(noContext(), r.vars(in))
+		if err != nil {
+			continue
+		}
+		for _, target := range targets {
+			if found != "" && !strings.EqualFold(found, target.Type()) {
+				return ""
+			}
 			found = target.Type()
-		case !strings.EqualFold(found, target.Type()):
-			return ""
 		}
 	}
 	return found

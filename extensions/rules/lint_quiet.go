@@ -117,7 +117,10 @@ func (l *lint) itself(r *rule, cases []*Case) {
 	}
 	for _, other := range r.reads {
 		for _, in := range inputs {
-			if target, err := other.target(noContext(), r.vars(in)); err == nil && target.Equal(in.obj.ID) {
+			if other.list != "" {
+				continue
+			}
+			if targets, err := other.targets(noContext(), r.vars(in)); err == nil && slices.ContainsFunc(targets, in.obj.ID.Equal) {
 				l.file.warn(r.parts[partIndex(r, "read "+other.name)].node, "read %s names the resource itself, which waits for itself before its creation; use observed", other.name)
 				break
 			}

@@ -104,7 +104,7 @@ func (f *file) compileRule(s *source) *rule {
 // expressions compiles the reads, the condition and what follows from it.
 func (f *file) expressions(s *source, compiled *rule) {
 	f.reads(s, compiled)
-	env, err := environment(compiled.at, compiled.readNames())
+	env, err := environment(compiled.at, compiled.reads)
 	if err != nil {
 		f.report(s.node, "the rule cannot be compiled: %v", err)
 		return
@@ -129,7 +129,7 @@ func (f *file) expressions(s *source, compiled *rule) {
 			}
 		}
 	}
-	compiled.readsOwner = compiled.at == atOwner || slices.ContainsFunc(compiled.parts, func(p part) bool {
+	compiled.readsOwner = compiled.at == atOwner || slices.ContainsFunc(compiled.reads, func(o read) bool { return o.each.variable == "owner" }) || slices.ContainsFunc(compiled.parts, func(p part) bool {
 		return p.decides && slices.ContainsFunc(p.expressions, func(e expression.Expression) bool { return !e.IsZero() && e.Uses("owner") })
 	})
 }

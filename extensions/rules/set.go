@@ -184,7 +184,7 @@ func inFileOrder(links []any) []any {
 
 // compileFiles compiles the rules of all files. Their names must be unique.
 func compileFiles(files []*file) (rules []*rule, warnings, issues Issues) {
-	names := map[string]*rule{}
+	names, shares := map[string]*rule{}, map[string]*requestShares{}
 	for _, f := range files {
 		for _, s := range f.rules {
 			name := s.fields["name"]
@@ -196,6 +196,11 @@ func compileFiles(files []*file) (rules []*rule, warnings, issues Issues) {
 				made = &rule{file: f.name, line: s.node.Line}
 			} else {
 				rules = append(rules, made)
+				key := strings.ToLower(made.resourceType)
+				if shares[key] == nil {
+					shares[key] = &requestShares{left: maxPassRequests, granted: map[string]int{}}
+				}
+				shares[key].grant(f, made)
 			}
 			if _, twice := names[name.text]; !twice {
 				names[name.text] = made

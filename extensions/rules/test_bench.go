@@ -118,7 +118,8 @@ type testReads struct {
 
 // Resolve implements extensions.Resolver. The read is named by the context of readAll.
 func (t *testReads) Resolve(ctx context.Context, reference resource.Reference) (extensions.Resolution, error) {
-	name, _ := ctx.Value(readNameKey{}).(string)
+	place, _ := ctx.Value(readNameKey{}).(readPlace)
+	name := place.name
 	t.mu.Lock()
 	t.made[name] = true
 	t.mu.Unlock()

@@ -48,14 +48,18 @@ func variables(at point) []string {
 }
 
 // environment returns the language of expressions at a point, with a variable for each
-// resource that the rule reads.
-func environment(at point, reads []string) (*cel.Env, error) {
+// resource or list that the rule reads.
+func environment(at point, reads []read) (*cel.Env, error) {
 	var options []cel.EnvOption
 	for _, variable := range declared(at) {
 		options = append(options, cel.Variable(variable.name, variable.kind))
 	}
-	for _, name := range reads {
-		options = append(options, cel.Variable(name, cel.DynType))
+	for _, other := range reads {
+		kind := cel.DynType
+		if other.isMany() {
+			kind = cel.ListType(cel.DynType)
+		}
+		options = append(options, cel.Variable(other.name, kind))
 	}
 	return expression.NewEnv(options...)
 }

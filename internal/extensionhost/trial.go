@@ -22,8 +22,9 @@ type Trial struct {
 	Verdict resource.Verdict `json:"verdict"`
 	// Values are what the condition of a rule compared, also of one that is false.
 	Values []string `json:"values,omitempty"`
-	// Reads are the masked bodies of what a rule read by name, nil for an absent resource.
-	Reads map[string]map[string]any `json:"reads,omitempty"`
+	// Reads are the masked bodies of what a rule read by name, nil for an absent resource, lists for
+	// several.
+	Reads map[string]any `json:"reads,omitempty"`
 	// Payload is the body that a modifier changed, nil if it changed nothing.
 	Payload map[string]any `json:"payload,omitempty"`
 }

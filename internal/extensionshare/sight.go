@@ -12,7 +12,7 @@ import (
 type Sight struct {
 	mu     sync.Mutex
 	values []string
-	reads  map[string]map[string]any
+	reads  map[string]any
 }
 
 type sightKey struct{}
@@ -41,18 +41,18 @@ func (s *Sight) NoteValues(values []string) {
 	s.values = append(s.values, values...)
 }
 
-// NoteRead notes the masked body of a resource that the check reads by a name, nil for one that
-// is absent.
-func (s *Sight) NoteRead(name string, body map[string]any) {
+// NoteRead notes what the check reads by a name: the masked body of a resource, nil for one that
+// is absent, or a list of bodies.
+func (s *Sight) NoteRead(name string, read any) {
 	if s == nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.reads == nil {
-		s.reads = map[string]map[string]any{}
+		s.reads = map[string]any{}
 	}
-	s.reads[name] = body
+	s.reads[name] = read
 }
 
 // Values returns what was compared.
@@ -63,7 +63,7 @@ func (s *Sight) Values() []string {
 }
 
 // Reads returns what was read, by name.
-func (s *Sight) Reads() map[string]map[string]any {
+func (s *Sight) Reads() map[string]any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.reads)
