@@ -61,14 +61,6 @@ const (
 // readPattern is the form of a name of a read: a variable of CEL.
 var readPattern = regexp.MustCompile(`^[a-z][A-Za-z0-9_]*$`)
 
-func (r *rule) readNames() []string {
-	names := make([]string, len(r.reads))
-	for i, other := range r.reads {
-		names[i] = other.name
-	}
-	return names
-}
-
 // reads compiles the reads of a rule.
 func (f *file) reads(s *source, compiled *rule) {
 	node := s.parts["read"]

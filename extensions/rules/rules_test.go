@@ -88,6 +88,7 @@ func TestExpressions(t *testing.T) {
 		"among null":       {"null is in no list", `among(observed.x, ["a"])`, false},
 		"inFlight":         {"what the word means", `inFlight(state(observed)) && !broken(state(observed)) && broken("Failed")`, true},
 		"items":            {"lists", `items(observed.properties.list).exists(i, i.name == "n")`, true},
+		"sum":              {"of numbers alone", `sum([observed.properties.count, observed.properties.ratio, "x", null]) == 3.5 && sum(observed.x) == 0.0`, true},
 		"items of nothing": {"of nothing", `items(observed.x.y).exists(i, true)`, false},
 		"macros":           {"all the macros", `items(observed.properties.list).filter(i, i.v == 1).map(i, i.name) == ["n"]`, true},
 		"desired":          {"the manifest", `desired.sku.name == "A"`, true},

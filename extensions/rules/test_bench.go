@@ -65,7 +65,7 @@ func (b *bench) evaluate(ctx context.Context, c *Case, r *rule, in input) (got, 
 	case atFacts:
 		return c.factOf(r), nil
 	}
-	reads := &testReads{Case: c, bench: b, made: map[string]bool{}}
+	reads := &testReads{Case: c, bench: b, made: map[string]int{}}
 	registry := b.registry.Only(r.link())
 	in.obj.Labels = in.labels
 	request := extensionhost.Request{Object: in.obj, Owner: in.owner, Force: in.forced, Now: c.Now, Resolver: reads}
@@ -108,22 +108,27 @@ func gotOf(verdict resource.Verdict) got {
 	return result
 }
 
-// testReads resolves what a test states under reads.
+// testReads resolves and lists what a test states under reads.
 type testReads struct {
 	*Case
 	bench *bench
 	mu    sync.Mutex
-	made  map[string]bool
+	// made are the numbers of resources that were read, by name; a list is read as a whole.
+	made map[string]int
 }
 
-// Resolve implements extensions.Resolver. The read is named by the context of readAll.
-func (t *testReads) Resolve(ctx context.Context, reference resource.Reference) (extensions.Resolution, error) {
+// note records a read and returns its place, which the context of readAll has.
+func (t *testReads) note(ctx context.Context) readPlace {
 	place, _ := ctx.Value(readNameKey{}).(readPlace)
-	name := place.name
 	t.mu.Lock()
-	t.made[name] = true
-	t.mu.Unlock()
-	body := t.Reads[name]
+	defer t.mu.Unlock()
+	t.made[place.name] = max(t.made[place.name], place.index+1)
+	return place
+}
+
+// Resolve implements extensions.Resolver.
+func (t *testReads) Resolve(ctx context.Context, reference resource.Reference) (extensions.Resolution, error) {
+	body := t.stated(t.note(ctx))
 	if body == nil {
 		return extensions.Resolution{}, nil
 	}
@@ -131,13 +136,33 @@ func (t *testReads) Resolve(ctx context.Context, reference resource.Reference) (
 	return extensions.Resolution{Found: true, Object: object, Ready: object.Ready()}, nil
 }
 
+// List implements extensionhost.Lister.
+func (t *testReads) List(ctx context.Context, list extensionhost.List) (extensionhost.Listing, error) {
+	name := t.note(ctx).name
+	bodies := t.Lists[name]
+	t.mu.Lock()
+	t.made[name] = max(len(bodies), 1)
+	t.mu.Unlock()
+	var found extensionhost.Listing
+	for _, body := range bodies[:min(len(bodies), list.Max)] {
+		found.Resources = append(found.Resources, t.bench.view.Other(list.Item(body)))
+	}
+	found.More = len(bodies) > list.Max
+	return found, nil
+}
+
 // unmade returns an error for a body that the test states and the rule did not read.
 func (t *testReads) unmade() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, name := range slices.Sorted(maps.Keys(t.Reads)) {
-		if !t.made[name] {
+	names := slices.Concat(slices.Collect(maps.Keys(t.Reads)), slices.Collect(maps.Keys(t.Lists)))
+	slices.Sort(names)
+	for _, name := range names {
+		if t.made[name] == 0 {
 			return fmt.Errorf("the rule did not read %s, although the test states it under reads: its ID is not set here, or the rule did not run", name)
+		}
+		if stated := len(t.Lists[name]); t.made[name] < stated {
+			return fmt.Errorf("the test states %d resources under reads for %s, and the rule read %d: each takes the IDs of the test, each ID once", stated, name, t.made[name])
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package rules
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +22,9 @@ type Case struct {
 	Absent bool
 	// Reads are the bodies of what the rule reads by name; a body of nil is absent.
 	Reads map[string]map[string]any
+	// Lists are the bodies of each and list by name, those of each in the order of the IDs; a
+	// body of nil is absent.
+	Lists map[string][]map[string]any
 	// Failure is an error of ARM.
 	Failure map[string]any
 	Labels  map[string]string
@@ -98,17 +102,29 @@ func (f *file) testInput(c *Case, key, value *yaml.Node) bool {
 			f.report(value, "id: %v", err)
 		}
 	case "reads":
-		c.Reads = map[string]map[string]any{}
+		c.Reads, c.Lists = map[string]map[string]any{}, map[string][]map[string]any{}
 		f.entries("reads", value, func(name, value *yaml.Node) {
-			c.Reads[name.Value] = nil
-			if value.Tag != "!!null" {
-				c.Reads[name.Value] = f.body(name, value)
+			if value.Kind != yaml.SequenceNode {
+				c.Reads[name.Value] = f.bodyOrAbsent(name, value)
+				return
+			}
+			c.Lists[name.Value] = []map[string]any{}
+			for _, item := range value.Content {
+				c.Lists[name.Value] = append(c.Lists[name.Value], f.bodyOrAbsent(name, item))
 			}
 		})
 	default:
 		return false
 	}
 	return true
+}
+
+// bodyOrAbsent is body, nil for null.
+func (f *file) bodyOrAbsent(key, value *yaml.Node) map[string]any {
+	if value.Tag == "!!null" {
+		return nil
+	}
+	return f.body(key, value)
 }
 
 // body returns a YAML mapping as it would be decoded from JSON.
@@ -144,11 +160,7 @@ func (f *file) checkTests(names map[string]*rule) {
 		if wants := r.wants(); test.WantPayload != nil && r.at != atPayload || test.WantPayload == nil && !slices.Contains(wants, test.Want) {
 			f.warn(test.node, "want of a test of rule %s, which is at %s, must be %s", r.name, r.at, strings.Join(wants, " or "))
 		}
-		for name := range test.Reads {
-			if !slices.Contains(r.readNames(), name) {
-				f.report(test.node, "rule %s reads nothing as %s", r.name, name)
-			}
-		}
+		f.checkTestReads(test, r)
 		if test.ID.IsZero() {
 			continue
 		}
@@ -156,6 +168,32 @@ func (f *file) checkTests(names map[string]*rule) {
 			f.report(test.node, "id has type %s, but rule %s is for %s", test.ID.Type(), r.name, r.resourceType)
 		}
 	}
+}
+
+// checkTestReads reports bodies under reads that do not fit the rule.
+func (f *file) checkTestReads(test *Case, r *rule) {
+	for _, name := range slices.Sorted(maps.Keys(test.Reads)) {
+		if at := r.readIndex(name); at < 0 {
+			f.report(test.node, "rule %s reads nothing as %s", r.name, name)
+		} else if r.reads[at].isMany() {
+			f.report(test.node, "rule %s reads several resources as %s: state a list of bodies", r.name, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(test.Lists)) {
+		at := r.readIndex(name)
+		switch {
+		case at < 0:
+			f.report(test.node, "rule %s reads nothing as %s", r.name, name)
+		case !r.reads[at].isMany():
+			f.report(test.node, "rule %s reads one resource as %s: state its body, not a list", r.name, name)
+		case r.reads[at].list != "" && slices.ContainsFunc(test.Lists[name], func(body map[string]any) bool { return body == nil }):
+			f.report(test.node, "%s has the resources of a list, which are all there: leave null out", name)
+		}
+	}
+}
+
+func (r *rule) readIndex(name string) int {
+	return slices.IndexFunc(r.reads, func(o read) bool { return o.name == name })
 }
 
 // wants returns what a test of the rule may want. At payload a body is valid too.

@@ -147,13 +147,42 @@ func (r *rule) varsOfTest(ctx context.Context, c *Case, b *bench, in input) map[
 	}
 	vars := r.vars(in)
 	for _, other := range r.reads {
-		body := c.Reads[other.name]
-		if id, err := other.target(ctx, vars); err == nil && !id.IsZero() && body != nil {
-			body = b.view.Other(&resource.Object{ID: id, Observed: body}).Observed
+		shown := c.shownReads(ctx, b, other, vars)
+		switch {
+		case other.isMany():
+			vars[other.name] = expression.Value(shown)
+		case len(shown) == 1:
+			vars[other.name] = shown[0]
+		default:
+			vars[other.name] = bodyOf(nil)
 		}
-		vars[other.name] = expression.Value(body)
 	}
 	return vars
+}
+
+// shownReads returns the bodies that the test states for a read, as a worker shows them.
+func (c *Case) shownReads(ctx context.Context, b *bench, other read, vars map[string]any) []any {
+	shown := []any{}
+	if other.list != "" {
+		list, _, _ := other.listOf(vars)
+		for _, body := range c.Lists[other.name] {
+			shown = append(shown, bodyOf(b.view.Other(list.Item(body))))
+		}
+		return shown
+	}
+	ids, _ := other.targets(ctx, vars)
+	for i, id := range ids {
+		shown = append(shown, bodyOf(b.view.Other(&resource.Object{ID: id, Observed: c.stated(readPlace{other.name, i})})))
+	}
+	return shown
+}
+
+// stated returns the body that the test states for a resource that the rule reads, nil for none.
+func (c *Case) stated(place readPlace) map[string]any {
+	if list := c.Lists[place.name]; place.index < len(list) {
+		return list[place.index]
+	}
+	return c.Reads[place.name]
 }
 
 // classify returns the class of the test's error, "pass" if the rule does not match it.
