@@ -91,3 +91,23 @@ func TestOwnerWakesAPreCheck(t *testing.T) {
 		})
 	}
 }
+
+// TestSiblingWakesARule holds that a rule that lists its siblings is woken by a change of one of
+// them, and then lists them again.
+func TestSiblingWakesARule(t *testing.T) {
+	const other = group + "/providers/Contoso.Things/things/t2"
+	entry := rulesOf(t, "rules:\n  - name: r\n    type: "+thingType+"\n    at: pre\n    severity: Error\n"+
+		"    read: {things: {list: "+thingType+", apiVersion: '2023-01-01'}}\n    when: things.exists(o, text(o, 'properties.state') == 'Big')\n    block: 'Too big: ${things.map(o, o.name)}'\n")
+	for _, wakes := range []bool{true, false} {
+		result := passtest.Run(t, entry, passtest.Script{
+			Manifest: manifest(1), Azure: map[string]string{other: `{"location": "westus2", "properties": {"state": "Big"}}`},
+			Events: []passtest.Event{{After: 10 * time.Minute, ID: other, Patch: `{"properties": {"state": "Small"}}`, Wakes: wakes}},
+		})
+		if c := result.Passes[0].Condition; !strings.HasPrefix(c.Message, `Too big: ["t2"]`) {
+			t.Fatalf("the first pass ended with %+v", c)
+		}
+		if at, ready := result.ReadyAfter(); wakes != (ready && at == 10*time.Minute) {
+			t.Errorf("Ready after %s (%v), want that the sibling wakes it is %v\n%s", at, ready, wakes, result)
+		}
+	}
+}
