@@ -65,15 +65,18 @@ func (l *lint) warnAt(p part, e expression.Expression, node ast.Expr, format str
 }
 
 func (l *lint) rule(r *rule) {
-	shapes, _ := r.shapes(l.cases[r.name])
+	shapes, lists := r.shapes(l.cases[r.name])
 	for _, p := range r.parts {
 		for _, e := range p.expressions {
-			l.paths(p, e, shapes)
-			l.comparisons(p, e, shapes)
-			l.masked(r, p, e, shapes)
-			l.texts(p, e, shapes)
+			inside := withElements(e, shapes, lists)
+			l.paths(p, e, inside)
+			l.comparisons(p, e, inside)
+			l.masked(r, p, e, inside)
+			l.texts(p, e, inside)
+			l.wholeLists(p, e, lists)
 		}
 	}
+	l.eachPaths(r, shapes)
 	l.states(r)
 	l.itself(r, l.cases[r.name])
 	for _, c := range r.changes {

@@ -23,6 +23,16 @@ func cluster(lines ...string) string {
 		"\ntests:\n  - {name: t, rule: r, want: block}\n"
 }
 
+// route returns a file with one rule for a route of Front Door.
+func route(lines ...string) string {
+	return "rules:\n  - name: r\n    type: Microsoft.Cdn/profiles/afdEndpoints/routes\n    " + strings.Join(lines, "\n    ") + "\n"
+}
+
+// pool returns a file with one rule for a pool that reads the other pools.
+func pool(lines ...string) string {
+	return "rules:\n  - name: r\n    type: Microsoft.Batch/batchAccounts/pools\n    read: {pools: {list: Microsoft.Batch/batchAccounts/pools}}\n    " + strings.Join(lines, "\n    ") + "\n"
+}
+
 func TestLint(t *testing.T) {
 	cases := map[string]struct{ reason, text, want string }{
 		"lower-case word":     {"CEL compares case", cluster(`when: state(observed) == "updating"`, "block: x"), `r.yaml:4:30: warning: when: Azure writes "Updating", and == compares letters with their case; write among(state(observed), ["Updating"])`},
@@ -55,6 +65,23 @@ func TestLint(t *testing.T) {
 			"of the type of the ID for example names", "rules:\n  - {name: r, type: Microsoft.Kusto/clusters/databases/dataConnections, at: pre, read: {cluster: 'ownerID.split(\"/databases/\")[0]'}, when: cluster.properties.stat == null, block: x}\n",
 			"Microsoft.Kusto/clusters has no properties.stat (did you mean state?)",
 		},
+		"absent at each": {
+			"of the rule's own type", route("read: {domains: {each: 'desired.properties.customDomain[*].id'}}"), "r.yaml:4:28: warning: each: Microsoft.Cdn/profiles/afdEndpoints/routes has no properties.customDomain (did you mean customDomains?)",
+		},
+		"objects at each":      {"an object is no ID", route("read: {domains: {each: 'desired.properties.customDomains[*]'}}"), "is no text, and so no ID; name the property with the ID, such as desired.properties.customDomains[*].id"},
+		"absent in an element": {"of the type of the list", pool(`when: pools.exists(p, p.properties.vmSiz == "x")`, "block: x"), "r.yaml:5:27: warning: when: Microsoft.Batch/batchAccounts/pools has no properties.vmSiz (did you mean vmSize?)"},
+		"absent after a filter": {
+			"of the elements that it leaves", pool(`when: 'true || pools.filter(p, p != null).all(q, text(q, "properties.vmSiz") == "")'`, "block: x"), "Microsoft.Batch/batchAccounts/pools has no properties.vmSiz (did you mean vmSize?)",
+		},
+		"word of an element":   {"in the letters of Azure", pool(`when: pools.exists(p, p.properties.allocationState == "resizing")`, "block: x"), `Azure writes "Resizing"`},
+		"masked in an element": {"as in a body", pool("when: size(pools) == 1", "block: '${pools.map(p, p.properties.deploymentConfiguration.virtualMachineConfiguration.containerConfiguration.containerRegistries[0].password)}'"), "is a secret by its name or its type"},
+		"absent in an element of each": {
+			"of the type of the IDs in a test", "rules:\n  - {name: r, type: Microsoft.App/containerApps, at: pre, read: {envs: {each: 'desired.properties.x[*]'}}, when: 'envs.exists(e, e.properties.staticIpp == null)', block: x}\n" +
+				"tests:\n  - {name: t, rule: r, desired: {properties: {x: [" + group + "Microsoft.App/managedEnvironments/e]}}, reads: {envs: [{}]}, want: block}\n",
+			"Microsoft.App/managedEnvironments has no properties.staticIpp (did you mean staticIp?)",
+		},
+		"a list as a body":     {"it has no state", pool(`when: state(pools) == ""`, "block: x"), "r.yaml:5:11: warning: when: pools is a list of resources and has no properties; ask one of them: pools.exists(x, state(x) == ...)"},
+		"unknown list":         {"nearest name", strings.Replace(pool("when: size(pools) == 1", "block: x"), "{list: Microsoft.Batch/batchAccounts/pools}", "{list: Microsoft.Batch/batchAccounts/pool}", 1), "unknown type Microsoft.Batch/batchAccounts/pool (did you mean Microsoft.Batch/batchAccounts/pools?)"},
 		"set by Azure":         {"a PUT cannot set it", cluster("set: {properties.state: '\"Running\"'}"), "properties.state of Microsoft.Kusto/clusters is set by Azure"},
 		"misspelt busy word":   {"no resource is ever busy", "rules:\n  - name: r\n    type: Microsoft.Batch/batchAccounts/pools\n    path: properties.allocationState\n    busy: [Resizng, Stopping]\n", `r.yaml:5:12: warning: "Resizng" is no published value of properties.allocationState (did you mean Resizing?)`},
 		"misspelt busy path":   {"no resource has it", "rules:\n  - name: r\n    type: Microsoft.Batch/batchAccounts/pools\n    path: properties.allocationStat\n    busy: Resizing\n", "r.yaml:4:11: warning: Microsoft.Batch/batchAccounts/pools has no properties.allocationStat (did you mean allocationState?)"},
@@ -99,6 +126,8 @@ func TestLintIsSilent(t *testing.T) {
 		"old paths": cluster(`when: items(observed.properties.trustedExternalTenants).exists(x, x.value == "") && observed.systemData.createdBy != null`, "block: '${name} of ${ownerName}'"),
 		"times":     cluster(`when: now.getDayOfWeek("Europe/Berlin") == 5`, "block: x"),
 		"a read":    cluster("at: pre", "read: {other: desired.tags.other}"),
+		"a list":    pool(`when: pools.exists(p, p.properties.vmSize == "x") && pools.filter(p, state(p) == "").size() > 1`, "block: '${pools.map(p, p.name)}'") + "tests:\n  - {name: t, rule: r, reads: {pools: [{}, {properties: {vmSize: x}}]}, want: block}\n",
+		"loops":     pool(`when: pools.exists(p, p.properties.vmSize == "x") && items(desired.properties.applicationPackages).exists(p, p.anything == 1)`, "block: x") + "tests:\n  - {name: t, rule: r, want: block}\n",
 		"created":   cluster(`when: observed != null && state(observed) != "Succeeded"`, "block: x"),
 		"a body":    cluster(`when: state(observed) != desired.tags.state`, "block: x"),
 		"a public":  "rules:\n  - {name: r, type: Microsoft.Cdn/profiles/customDomains, at: post, when: observed.properties.hostName == null, fail: '${observed.properties.validationProperties.validationToken}'}\ntests:\n  - {name: t, rule: r, observed: {}, want: fail}\n",
@@ -132,6 +161,21 @@ func TestHints(t *testing.T) {
 		"set text":      {"a text needs quotes", one("at: payload", "set: {tags.env: prod}"), `a text needs quotes inside the quotes: '"text"'`},
 		"read names":    {"a name of CEL", one("at: pre", "read: {state: desired.x}"), `"state" cannot name a resource that is read`},
 		"five reads":    {"the budget of a step", one("at: pre", "read: {a: desired.a, b: desired.a, c: desired.a, d: desired.a, e: desired.a}"), "a rule reads at most 4 resources, not 5"},
+		"no star":       {"one ID", one("at: pre", "read: {a: {each: desired.list.id}}"), "each has no [*] and leads to one ID: write [*] behind the list, or id in place of each"},
+		"each of now":   {"no body", one("at: pre", "read: {a: {each: 'now[*].id'}}"), `each is a path of IDs in desired, observed, owner, such as desired.properties.domains[*].id, not "now[*].id"`},
+		"each at owner": {"it sees the owner", one("at: owner", "read: {a: {each: 'desired.list[*].id'}}"), "each is a path of IDs in owner, such as owner.properties.domains[*].id"},
+		"each path":     {"malformed", one("at: pre", "read: {a: {each: 'desired..list[*].id'}}"), "each: parse path"},
+		"each and list": {"one of them", one("at: pre", "read: {a: {each: 'desired.l[*].id', list: Contoso.Things/parents/children}}"), "read a needs the ID of a resource"},
+		"max of one":    {"one is one", one("at: pre", "read: {a: {id: desired.a, max: 3}}"), "max is only valid beside each and list"},
+		"max of each":   {"its bound", one("at: pre", "read: {a: {each: 'desired.l[*].id', max: 33}}"), `max beside each must be a number from 1 to 32, not "33"`},
+		"max of list":   {"its bound", one("at: pre", "read: {a: {list: Contoso.Things/parents/children, max: 0}}"), `max beside list must be a number from 1 to 500, not "0"`},
+		"list of what":  {"a type", one("at: pre", "read: {a: {list: siblings}}"), `list: "siblings" is not a resource type`},
+		"list elsewhere": {
+			"neither below nor beside", one("at: pre", "read: {a: {list: Contoso.Things/others/children}}"), "list: Contoso.Things/others/children is not directly below Contoso.Things/parents/children, nor below a resource above it",
+		},
+		"list and wait": {"its condition tests", one("at: pre", "read: {a: {list: Contoso.Things/parents/children, waitFor: ready}}"), "waitFor is not valid beside list"},
+		"list's fields": {"its elements have some", one("at: pre", "read: {a: {list: Contoso.Things/parents/children}}", "when: a.properties.x == 1", "block: x"), "does not support field selection"},
+		"list and null": {"it is never null", one("at: pre", "read: {a: {each: 'desired.l[*].id'}}", "when: a == null", "block: x"), "no matching overload"},
 		"wait for":      {"three words", one("at: pre", "read: {a: {id: desired.a, waitFor: ever}}"), `waitFor must be ready, provisioned or nothing, not "ever"`},
 		"read at error": {"no resolver", one("at: error", "code: X", "retry: Slow", "read: {a: error.a}"), "read is not valid in a rule at error; it is valid at owner, pre, post, payload"},
 		"code at pre":   {"only at error", one("at: pre", "when: 'true'", "block: x", "code: X"), "code is not valid in a rule at pre; it is valid at error"},
