@@ -1,13 +1,16 @@
 package rules_test
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/extensiontest"
 	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/resource"
@@ -97,5 +100,27 @@ func TestPayloadErrorHidesSecrets(t *testing.T) {
 				t.Errorf("got %+v", verdict)
 			}
 		})
+	}
+}
+
+// sharedResolver returns one object in each call, as the cache of a worker shares its readings.
+type sharedResolver struct{ object *resource.Object }
+
+func (s sharedResolver) Resolve(context.Context, resource.Reference) (extensions.Resolution, error) {
+	return extensions.Resolution{Found: true, Ready: true, Object: s.object}, nil
+}
+
+// A payload gets copies: a later change of it must not reach what was read.
+func TestPayloadHasCopies(t *testing.T) {
+	shared := extensiontest.Object(t, envID, "", `{"properties":{"tier":"A","list":[{"n":1}]}}`)
+	r := registry(t, load(t, one("at: payload", "read: {env: desired.env}", "set: {properties: env.properties, properties.tier: '\"B\"', 'properties.list[0].n': '2'}")))
+	payload, verdict := r.Modify(t.Context(), extensionhost.Request{
+		Object: extensiontest.Object(t, childID, `{"env":"`+envID+`"}`, ""), Resolver: sharedResolver{shared},
+	}, map[string]any{})
+	if verdict != nil || fmt.Sprint(payload) != "map[properties:map[list:[map[n:2]] tier:B]]" {
+		t.Errorf("got %v %+v", payload, verdict)
+	}
+	if tier, _ := shared.StringAt("properties.tier"); tier != "A" {
+		t.Errorf("the reading that others share has the tier %q of the payload", tier)
 	}
 }

@@ -113,9 +113,11 @@ func (r *rule) modify(ctx context.Context, payload map[string]any, vars map[stri
 		if err != nil {
 			return fmt.Errorf("set %s: %w", change.path, err)
 		}
-		if values[i], err = expression.Native(got); err != nil {
+		value, err := expression.Native(got)
+		if err != nil {
 			return fmt.Errorf("set %s: %w", change.path, err)
 		}
+		values[i] = jsontree.Clone(value) // a part of a reading that others share
 	}
 	for i, change := range r.changes {
 		if change.remove {
