@@ -139,7 +139,7 @@ func (s *stepReader) ages() string {
 	defer s.mu.Unlock()
 	var ages []string
 	for _, one := range s.seen {
-		ages = append(ages, one.id.Short()+" "+one.freshness)
+		ages = append(ages, one.String())
 	}
 	return strings.Join(ages, ", ")
 }

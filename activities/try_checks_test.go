@@ -25,6 +25,11 @@ const triedRules = `rules:
     when: number(cluster.properties.used, 0) >= 4.0
     block: ${cluster.name} is full
     reason: Full
+  - name: crowded
+    type: Contoso.Things/things
+    read: {others: {list: Contoso.Things/things}}
+    when: size(others) > 1
+    block: crowded
   - name: large
     type: Contoso.Things/things
     when: observed.properties.size == "large" || observed.properties.accessKey == "x"
@@ -58,6 +63,7 @@ func triedWorld(t *testing.T, change ...func(*setup)) (*world, resource.Desired)
 	w.put(groupText, `{"location":"westus2"}`)
 	w.put(clusterText, `{"location":"westus2","properties":{"used":4,"accessKey":"`+planted+`"}}`)
 	w.put(thingText, `{"location":"westus2","properties":{"size":"small","power":"Baking","accessKey":"`+planted+`"}}`)
+	w.put(strings.Replace(thingText, "t1", "t2", 1), `{"location":"westus2"}`)
 	spec := desired(t, thingText, `{"location":"westus2","properties":{"cluster":"`+clusterText+`","size":"small"}}`)
 	spec.Labels = map[string]string{"team": "blue"}
 	w.fleet.memories = map[string]WorkflowMemory{spec.ID.Key(): {Generation: 3, Desired: &spec}}
@@ -74,17 +80,20 @@ func TestTryRules(t *testing.T) {
 	w.leaks(planted, got)
 	lines := got.Lines()
 	for i, line := range lines {
-		if strings.HasPrefix(line, "    observed.properties.accessKey is ") {
-			lines[i] = "    (masked)"
+		for _, long := range []string{"    observed.properties.accessKey is ", "    others is [{"} {
+			if strings.HasPrefix(line, long) {
+				lines[i] = long
+			}
 		}
 	}
 	want := []string{
 		"Contoso.Things/things t1 (2023-08-15), with the manifest of generation 3",
 		"rule quota (r.yaml:2) at PreReconcileCheck", "    blocks (Full): c1 is full", "    number(cluster.properties.used, 0) is 4", "    c1 read now",
-		"rule large (r.yaml:8) at PreReconcileCheck", "    passes", `    observed.properties.size is "small"`, "    (masked)",
-		"rule tagged (r.yaml:12) at ModifyARMResource", "    changes the payload", `    labels.team is "blue"`,
-		"rule baking (r.yaml:17) at facts", "    busy",
-		"rule full-disk (r.yaml:21) at error", "    not tried: it needs an error of Azure; state one in a test",
+		"rule crowded (r.yaml:8) at PreReconcileCheck", "    passes", "    others is [{", "    things of rg1 read now",
+		"rule large (r.yaml:13) at PreReconcileCheck", "    passes", `    observed.properties.size is "small"`, "    observed.properties.accessKey is ",
+		"rule tagged (r.yaml:17) at ModifyARMResource", "    changes the payload", `    labels.team is "blue"`,
+		"rule baking (r.yaml:22) at facts", "    busy",
+		"rule full-disk (r.yaml:26) at error", "    not tried: it needs an error of Azure; state one in a test",
 	}
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -115,8 +124,8 @@ func recordedTestsPass(t *testing.T, got TryChecksResult) {
 	must(t, os.WriteFile(filepath.Join(folder, "tests.yaml"), text, 0o600))
 	outcomes, _, err := rules.Test(t.Context(), folder)
 	must(t, err)
-	if len(outcomes) != count || count != 4 {
-		t.Errorf("recorded %d tests, %d ran, want 4:\n%s", count, len(outcomes), text)
+	if len(outcomes) != count || count != 5 {
+		t.Errorf("recorded %d tests, %d ran, want 5:\n%s", count, len(outcomes), text)
 	}
 	for _, outcome := range outcomes {
 		if outcome.Failure != "" {
@@ -136,7 +145,7 @@ func TestTryWithoutManifest(t *testing.T) {
 	w.fleet.memories = nil
 	got, err := run(w, w.acts.TryChecks, TryChecksInput{ID: spec.ID, APIVersion: "2023-08-15", Rules: triedSources()})
 	must(t, err)
-	if got.Generation != 0 || got.Desired != nil || len(got.Trials) != 5 || got.Trials[0].outcome() != "passes" {
+	if got.Generation != 0 || got.Desired != nil || len(got.Trials) != 6 || got.Trials[0].outcome() != "passes" {
 		t.Errorf("got %+v", got)
 	}
 	absent := id(t, strings.Replace(thingText, "t1", "t9", 1))

@@ -73,7 +73,7 @@ func TestIncompatible(t *testing.T) {
 	}
 	for file, replaced := range map[string][2]string{
 		"results.go": {"func WithActor(actor string)", "func WithActors(actor string)"},
-		"require.go": {"func Require(ctx context.Context, ids ...resource.ID)", "func Require(ctx context.Context, _ bool, ids ...resource.ID)"},
+		"purpose.go": {"func PurposeOf(ctx context.Context) Purpose", "func PurposeOf(ctx context.Context, _ bool) Purpose"},
 		"entry.go":   {"type InlineList struct {", "type InlineList struct {\n\tAdded string"},
 	} {
 		path := filepath.Join(folder, "extensions", file)
@@ -90,7 +90,7 @@ func TestIncompatible(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"extensions.Require: changed from func(context.Context, ...github.com/armature-io/armature/resource.ID) ([]*github.com/armature-io/armature/resource.Object, error) to func(context.Context, bool, ...github.com/armature-io/armature/resource.ID) ([]*github.com/armature-io/armature/resource.Object, error)",
+		"extensions.PurposeOf: changed from func(context.Context) Purpose to func(context.Context, bool) Purpose",
 		"extensions.WithActor: removed",
 	}
 	if diff := cmp.Diff(want, now.incompatible(later)); diff != "" {

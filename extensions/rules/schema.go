@@ -120,6 +120,9 @@ func readSchema() schemaObject {
 		textSchema("The ID: an expression, or a text with ${expressions}."),
 		schemaObject{"type": "object", "additionalProperties": false, "properties": schemaObject{
 			"id":         textSchema("The ID: an expression, or a text with ${expressions}."),
+			"each":       textSchema("A path with [*] in desired, observed or owner where the IDs of several resources stand."),
+			"list":       textSchema("The type of the resources to list: siblings, children, or those of the owner."),
+			"max":        schemaObject{"type": "integer", "minimum": 1, "maximum": maxListed, "description": "The largest number of resources of each (16) and list (100)."},
 			"waitFor":    enumSchema("What the rule waits for; provisioned without it.", waitForReady, waitForProvisioned, waitForNothing),
 			"apiVersion": textSchema("The api-version; the newest published one without it."),
 		}},
