@@ -107,6 +107,9 @@ func (a *app) initFolder(folder string, how initOptions) error {
 		return cli.Failed("%w", err)
 	}
 	hasManifests := slices.ContainsFunc(documents, func(d manifest.Document) bool { return d.Type != "" })
+	if len(documents) == 0 && len(ruleFiles) == 0 {
+		return cli.BadInput("%s contains no *.yaml, *.yml or *.json file; `armature new TYPE > FILE.yaml` writes a manifest", folder)
+	}
 	if !hasManifests && len(ruleFiles) == 0 {
 		return cli.Failed("there is no manifest in %s; write one with `armature new TYPE > FILE.yaml`, then run init again", folder)
 	}

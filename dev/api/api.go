@@ -61,7 +61,9 @@ func load(ctx context.Context, root string, names ...string) (*api, error) {
 }
 
 // shortName returns a symbol as package.Name.
-func shortName(symbol types.Object) string { return path.Base(symbol.Pkg().Path()) + "." + symbol.Name() }
+func shortName(symbol types.Object) string {
+	return path.Base(symbol.Pkg().Path()) + "." + symbol.Name()
+}
 
 // add promises a symbol and what its declaration names.
 func (a *api) add(symbol types.Object) {
