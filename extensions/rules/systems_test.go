@@ -14,7 +14,7 @@ import (
 
 // exampleFolders are the folders with rules that users copy.
 func exampleFolders() []string {
-	return []string{"../../examples/rules/systems", "../../examples/rules/readiness"}
+	return []string{"../../examples/rules/systems", "../../examples/rules/readiness", "../../examples/rules/lists"}
 }
 
 // TestExamples checks that the examples have no issue and no warning, and that each of
