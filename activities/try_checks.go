@@ -112,14 +112,12 @@ func (i *importRun) try(ctx context.Context, in TryChecksInput, desired resource
 		return request
 	}
 	tried := func(trial rules.Trial) {
-		one := CheckTrial{Trial: trial, Ages: reader.ages()}
-		result.Trials = append(result.Trials, one)
+		result.Trials = append(result.Trials, CheckTrial{Trial: trial, Ages: reader.ages()})
+		reader = nil
 	}
 	if len(in.Rules) == 0 {
 		for _, link := range i.registry.Links(in.ID.Type()) {
-			for _, trial := range i.registry.Try(ctx, link, next) {
-				tried(rules.Trial{Trial: trial})
-			}
+			i.registry.Try(ctx, link, next, func(trial extensionhost.Trial) { tried(rules.Trial{Trial: trial}) })
 		}
 		return nil
 	}

@@ -30,6 +30,11 @@ const triedRules = `rules:
     read: {others: {list: Contoso.Things/things}}
     when: size(others) > 1
     block: crowded
+  - name: full-disk
+    type: Contoso.Things/things
+    at: error
+    code: DiskFull
+    retry: VerySlow
   - name: large
     type: Contoso.Things/things
     when: observed.properties.size == "large" || observed.properties.accessKey == "x"
@@ -43,11 +48,6 @@ const triedRules = `rules:
     type: Contoso.Things/things
     busy: [Baking]
     path: properties.power
-  - name: full-disk
-    type: Contoso.Things/things
-    at: error
-    code: DiskFull
-    retry: VerySlow
   - name: other
     type: Contoso.Things/others
     when: "true"
@@ -90,10 +90,10 @@ func TestTryRules(t *testing.T) {
 		"Contoso.Things/things t1 (2023-08-15), with the manifest of generation 3",
 		"rule quota (r.yaml:2) at PreReconcileCheck", "    blocks (Full): c1 is full", "    number(cluster.properties.used, 0) is 4", "    c1 read now",
 		"rule crowded (r.yaml:8) at PreReconcileCheck", "    passes", "    others is [{", "    things of rg1 read now",
-		"rule large (r.yaml:13) at PreReconcileCheck", "    passes", `    observed.properties.size is "small"`, "    observed.properties.accessKey is ",
-		"rule tagged (r.yaml:17) at ModifyARMResource", "    changes the payload", `    labels.team is "blue"`,
-		"rule baking (r.yaml:22) at facts", "    busy",
-		"rule full-disk (r.yaml:26) at error", "    not tried: it needs an error of Azure; state one in a test",
+		"rule full-disk (r.yaml:13) at error", "    not tried: it needs an error of Azure; state one in a test",
+		"rule large (r.yaml:18) at PreReconcileCheck", "    passes", `    observed.properties.size is "small"`, "    observed.properties.accessKey is ",
+		"rule tagged (r.yaml:22) at ModifyARMResource", "    changes the payload", `    labels.team is "blue"`,
+		"rule baking (r.yaml:27) at facts", "    busy",
 	}
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -159,13 +159,16 @@ func TestTryWithoutManifest(t *testing.T) {
 	want(t, got.Verdict, resource.ActionError, resource.ReasonCheckFailed, resource.RetryNone, "r.yaml:1")
 }
 
-// keyLister is a check that calls a list action.
+// keyLister is a check that reads the owner, and then calls a list action.
 type keyLister struct{}
 
 func (keyLister) PreReconcileCheck(
 	ctx context.Context, obj, owner *resource.Object, resolver extensions.Resolver, client extensions.ARMClient, log *slog.Logger,
 	next extensions.PreReconcileCheckFunc,
 ) (extensions.PreReconcileCheckResult, error) {
+	if _, err := resolver.Resolve(ctx, resource.Reference{ID: obj.ID.Owner()}); err != nil {
+		return extensions.PreReconcileCheckResult{}, err
+	}
 	if _, err := client.Post(ctx, obj.ID, "listKeys", obj.APIVersion, nil); err != nil {
 		return extensions.PreReconcileCheckResult{}, err
 	}
@@ -195,6 +198,9 @@ func TestTryChecksOfWorker(t *testing.T) {
 	trials := slices.DeleteFunc(slices.Clone(got.Trials), func(trial CheckTrial) bool { return !strings.Contains(trial.Link, "keyLister") })
 	if len(trials) != 2 || trials[0].Verdict.Action != resource.ActionBlock || !strings.Contains(trials[0].outcome(), "POST") {
 		t.Fatalf("got %+v", trials)
+	}
+	if trials[0].Ages != "rg1 read now" || trials[1].Ages != "" {
+		t.Errorf("ages %q and %q, want that of the resource that the first check read", trials[0].Ages, trials[1].Ages)
 	}
 	if trials[1].outcome() != "not Ready (PostReconciliationFailure): too small" || trials[1].Verdict.Seen != "size is small" {
 		t.Errorf("got %+v", trials[1])

@@ -45,9 +45,9 @@ func (s *Set) Try(
 		case atFacts:
 			trial.Result = (&Case{Observed: newRequest().Object.Observed}).factOf(r).result
 		default:
-			// A rule implements one point.
-			trial.Trial = registry.Try(ctx, r.link(), newRequest)[0]
-			trial.Result = resultOf(trial.Trial)
+			registry.Try(ctx, r.link(), newRequest, func(one extensionhost.Trial) { // a rule has one point
+				trial.Trial, trial.Result = one, resultOf(one)
+			})
 		}
 		tried(trial)
 	}

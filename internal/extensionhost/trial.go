@@ -53,17 +53,16 @@ func (r *Registry) With(entries ...extensions.Entry) (*Registry, error) {
 // Links returns the links of a type in the order of their chains.
 func (r *Registry) Links(resourceType string) []any { return r.links(resourceType) }
 
-// Try runs a link by itself at each of its checks, and at the payload, and returns what it
-// decides. newRequest returns the request of one run; its reader knows then what that run read.
-func (r *Registry) Try(ctx context.Context, link any, newRequest func() Request) []Trial {
+// Try runs a link by itself at each of its checks, and at the payload. newRequest returns the
+// request of one run, and tried gets what the run came to.
+func (r *Registry) Try(ctx context.Context, link any, newRequest func() Request, tried func(Trial)) {
 	alone := r.Only(link)
-	var trials []Trial
 	try := func(point string, decide func(context.Context, Request, *Trial)) {
 		sight := &extensionshare.Sight{}
 		trial := Trial{Link: nameOf(link), Point: point}
 		decide(extensionshare.WithSight(ctx, sight), newRequest(), &trial)
 		trial.Values, trial.Reads = sight.Values(), sight.Reads()
-		trials = append(trials, trial)
+		tried(trial)
 	}
 	if _, ok := link.(extensions.PreReconciliationOwnerChecker); ok {
 		try(ownerCheckPoint, func(ctx context.Context, req Request, trial *Trial) {
@@ -87,7 +86,6 @@ func (r *Registry) Try(ctx context.Context, link any, newRequest func() Request)
 			}
 		})
 	}
-	return trials
 }
 
 // chainEnd ends the chain of one link: the rest decides nothing.
