@@ -186,7 +186,9 @@ func local[In, Out any](w *world, fn func(context.Context, In) (Out, error), in 
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet{})
 	env := suite.NewTestActivityEnvironment()
-	env.SetTestTimeout(5 * time.Second) // checkTimeout of workflows/options.go
+	// The timeout of workflows/options.go is 5 s. The race detector needs longer to read the published
+	// types on a busy machine; what the steps bound themselves is in their own contexts.
+	env.SetTestTimeout(time.Minute)
 	encoded, err := env.ExecuteLocalActivity(fn, in)
 	must(w.t, err)
 	var out Out
