@@ -102,7 +102,7 @@ func (a *Activities) ImportResource(ctx context.Context, in ImportResourceInput)
 		}
 	}
 	if result.APIVersion == "" {
-		result.Verdict = resource.Fail(resource.ReasonFailed, resource.RetryNone, "the subscription lists no api-version of "+in.ID.Type()+"; write ID@api-version")
+		result.Verdict = noVersion(in.ID)
 		return result, nil
 	}
 	target, err := i.importTarget(requests, in.ID, result.APIVersion)
@@ -215,6 +215,11 @@ func (i *importRun) newestVersion(ctx context.Context, id resource.ID) (string, 
 		return "", nil
 	}
 	return version, err
+}
+
+// noVersion returns the verdict about a resource of which newestVersion knows no version.
+func noVersion(id resource.ID) resource.Verdict {
+	return resource.Fail(resource.ReasonFailed, resource.RetryNone, "the subscription lists no api-version of "+id.Type()+"; write ID@api-version")
 }
 
 // importFailed retries a transient error; any other one, or one too many, is a

@@ -76,7 +76,7 @@ func (a *Activities) TryChecks(ctx context.Context, in TryChecksInput) (TryCheck
 		return result, retry
 	}
 	if desired.APIVersion == "" {
-		result.Verdict = resource.Fail(resource.ReasonFailed, resource.RetryNone, "the subscription lists no api-version of "+in.ID.Type()+"; write ID@api-version")
+		result.Verdict = noVersion(in.ID)
 		return result, nil
 	}
 	got, err := i.getResource(ctx, GetResourceInput{Target: i.target(desired), Identity: memory.Identity}, heartbeat)

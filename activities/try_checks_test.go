@@ -223,3 +223,28 @@ func TestTryWithoutMemory(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+// waiting is a check that does not end.
+type waiting struct{}
+
+func (waiting) PreReconcileCheck(
+	ctx context.Context, _, _ *resource.Object, _ extensions.Resolver, _ extensions.ARMClient, _ *slog.Logger, _ extensions.PreReconcileCheckFunc,
+) (extensions.PreReconcileCheckResult, error) {
+	<-ctx.Done()
+	return extensions.PreReconcileCheckResult{}, ctx.Err()
+}
+
+// TestTryEndsEachCheck checks that a check that does not end costs its own result alone.
+func TestTryEndsEachCheck(t *testing.T) {
+	t.Parallel()
+	w, spec := triedWorld(t, func(s *setup) {
+		for _, link := range []any{waiting{}, keyLister{}} {
+			s.entries = append(s.entries, extensions.Entry{Type: "Contoso.Things/things", Link: link})
+		}
+	})
+	got, err := run(w, w.acts.TryChecks, TryChecksInput{ID: spec.ID})
+	must(t, err)
+	if lines := strings.Join(got.Lines(), "\n"); got.Failed() != 1 || !strings.Contains(lines, "deadline exceeded") || !strings.Contains(lines, "too small") {
+		t.Errorf("%d failed:\n%s", got.Failed(), lines)
+	}
+}

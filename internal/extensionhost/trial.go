@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/internal/extensionshare"
@@ -28,6 +29,9 @@ type Trial struct {
 	// Payload is the body that a modifier changed, nil if it changed nothing.
 	Payload map[string]any `json:"payload,omitempty"`
 }
+
+// maxTrialTime is the time that a pass has for its checks.
+const maxTrialTime = 3 * time.Second
 
 // only is the source of one link, which the rest of the chain leaves to decide.
 type only struct{ link any }
@@ -58,6 +62,8 @@ func (r *Registry) Links(resourceType string) []any { return r.links(resourceTyp
 func (r *Registry) Try(ctx context.Context, link any, newRequest func() Request, tried func(Trial)) {
 	alone := r.Only(link)
 	try := func(point string, decide func(context.Context, Request, *Trial)) {
+		ctx, cancel := context.WithTimeout(ctx, maxTrialTime)
+		defer cancel()
 		sight := &extensionshare.Sight{}
 		trial := Trial{Link: nameOf(link), Point: point}
 		decide(extensionshare.WithSight(ctx, sight), newRequest(), &trial)
