@@ -64,7 +64,7 @@ func TestIncompatible(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
-	if err := checkOut(t.Context(), root, "HEAD", folder); err != nil {
+	if err := overlay.CheckOut(t.Context(), root, "HEAD", folder); err != nil {
 		t.Fatal(err)
 	}
 	now, err := load(t.Context(), folder, "extensions")

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 
 	"github.com/armature-io/armature/dev/internal/overlay"
@@ -46,7 +45,7 @@ func run(ctx context.Context, out io.Writer, base string) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	if err := checkOut(ctx, root, base, folder); err != nil {
+	if err := overlay.CheckOut(ctx, root, base, folder); err != nil {
 		return err
 	}
 	before, err := load(ctx, folder, promised()...)
@@ -60,16 +59,6 @@ func run(ctx context.Context, out io.Writer, base string) error {
 	}
 	if len(changes) > 0 {
 		return fmt.Errorf("%d incompatible changes since %s: docs/compatibility.md says when they are allowed", len(changes), base)
-	}
-	return nil
-}
-
-// checkOut writes the files of a commit into a folder.
-func checkOut(ctx context.Context, root, commit, folder string) error {
-	command := exec.CommandContext(ctx, "sh", "-c", `git archive --format=tar "$1" | tar -x -C "$2"`, "sh", commit, folder)
-	command.Dir, command.Stderr = root, os.Stderr
-	if err := command.Run(); err != nil {
-		return fmt.Errorf("read commit %s: %w", commit, err)
 	}
 	return nil
 }

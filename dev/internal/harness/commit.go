@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/armature-io/armature/dev/internal/overlay"
 )
 
 // ErrNoCommit means that the repository does not have a commit, as a shallow clone.
@@ -27,14 +29,8 @@ func BuildCommit(ctx context.Context, commit, folder string) (Binaries, error) {
 	if err := os.MkdirAll(source, 0o700); err != nil {
 		return Binaries{}, fmt.Errorf("create folder of commit %s: %w", commit, err)
 	}
-	archive := filepath.Join(folder, "source.tar")
-	for _, arguments := range [][]string{
-		{"git", "-C", root, "archive", "-o", archive, commit},
-		{"tar", "-xf", archive, "-C", source},
-	} {
-		if output, err := exec.CommandContext(ctx, arguments[0], arguments[1:]...).CombinedOutput(); err != nil {
-			return Binaries{}, fmt.Errorf("take commit %s out of the history: %w\n%s", commit, err, output)
-		}
+	if err := overlay.CheckOut(ctx, root, commit, source); err != nil {
+		return Binaries{}, err
 	}
 	b := Binaries{Worker: filepath.Join(folder, "worker"), CLI: filepath.Join(folder, "armature")}
 	if err := BuildProgram(ctx, source, "./worker", b.Worker); err != nil {

@@ -1,11 +1,14 @@
 // Package overlay lets the go command read changed files in place of those of the repository,
-// without touching the tree.
+// and the files of earlier commits, without touching the tree.
 package overlay
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 )
 
@@ -34,4 +37,25 @@ func Write(folder string, replaced map[string]string) (string, error) {
 	}
 	path := filepath.Join(folder, "overlay.json")
 	return path, os.WriteFile(path, description, 0o600)
+}
+
+// CheckOut writes the files of a commit of the repository at root into the folder.
+func CheckOut(ctx context.Context, root, commit, folder string) error {
+	archive, err := os.CreateTemp("", "commit-*.tar")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(archive.Name()) }()
+	if err := archive.Close(); err != nil {
+		return err
+	}
+	for _, arguments := range [][]string{
+		{"git", "-C", root, "archive", "-o", archive.Name(), commit},
+		{"tar", "-xf", archive.Name(), "-C", folder},
+	} {
+		if output, err := exec.CommandContext(ctx, arguments[0], arguments[1:]...).CombinedOutput(); err != nil {
+			return fmt.Errorf("take commit %s out of the history: %w\n%s", commit, err, output)
+		}
+	}
+	return nil
 }
