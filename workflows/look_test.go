@@ -43,8 +43,7 @@ func existing() workflows.ReconcileResourceInput {
 	return workflows.ReconcileResourceInput{State: &workflows.State{Known: workflows.Known{Seen: true}}}
 }
 
-// The first read of a resource, and the reads of routine passes while it is Ready, are looks; a
-// read that a user requested is an activity.
+// The first read of a resource, and the reads of its passes while it is Ready, are looks.
 func TestLooks(t *testing.T) {
 	r := newRun(t)
 	locals := r.locals()
@@ -78,15 +77,16 @@ func TestReadAfterPutIsLook(t *testing.T) {
 	}
 }
 
-// A read that a user requested is an activity, which the priority orders.
-func TestRequestedReadIsActivity(t *testing.T) {
+// A read that a user requested of a resource that is Ready is a look. If that fails, an activity
+// follows, which the priority orders.
+func TestRequestedReadIsLook(t *testing.T) {
 	r := newRun(t)
 	locals := r.locals()
 	r.apply(desired())
 	r.at(10*time.Minute, workflows.ReconcileUpdate, workflows.ReconcileInput{})
 	r.start(20 * time.Minute)
-	if n := countLooks(locals); n != 1 || r.count("GetResource") != 2 {
-		t.Errorf("%d of %d reads are looks, want the first of two", n, r.count("GetResource"))
+	if n := countLooks(locals); n != 2 || r.count("GetResource") != 2 {
+		t.Errorf("%d of %d reads are looks, want both", n, r.count("GetResource"))
 	}
 }
 

@@ -205,7 +205,7 @@ func (r *reconciler) read(ctx workflow.Context, p *pass, in activities.GetResour
 	var a *activities.Activities
 	var got activities.GetResourceResult
 	var err error
-	if r.looks(p, in.Expect) {
+	if r.looks(in.Expect) {
 		got, err = look(ctx, r, readSummary(p), a.GetResource, in)
 	} else {
 		got, err = executeRead(requestOptions(ctx, readSummary(p)), r, a.GetResource, in)
@@ -231,13 +231,12 @@ func (r *reconciler) completeRead(ctx workflow.Context, p *pass, in *activities.
 
 // looks reports whether a look, within the workflow task, may suffice for a read of a pass. It
 // may for a resource of which nothing is known yet and for the read after a PUT, because the pass
-// of a creation has the most tasks, and for the routine pass of a resource that was Ready,
-// because these are the most passes.
-func (r *reconciler) looks(p *pass, expect activities.Expectation) bool {
+// of a creation has the most tasks, and for the pass of a resource that was Ready, because these
+// are the most passes.
+func (r *reconciler) looks(expect activities.Expectation) bool {
 	s := r.state
 	unknown := !s.Known.Seen && !s.Write.Sent && !s.existed() && len(s.Known.Identity) == 0
-	routine := s.Phase == PhaseReady && p.request.At.IsZero()
-	return s.Deletion == nil && (unknown || routine || expect == activities.ExpectPresent)
+	return s.Deletion == nil && (unknown || s.Phase == PhaseReady || expect == activities.ExpectPresent)
 }
 
 // noteRead takes a reading. An approval to recreate a resource that exists is used up.

@@ -74,10 +74,11 @@ type (
 	getOut = activities.GetResourceResult
 )
 
-// reads lets the reads of a resource be a look that finds it, a read that is stalled, and results.
+// reads lets the reads of a resource be ordinary activities: one that finds it, one that is stalled,
+// and results.
 func (p *played) reads(results ...getOut) *stalled[getIn, getOut] {
 	reading := stall[getIn](present())
-	p.script["GetResource"] = callsInTurn(scripted[getIn](present()), reading.run, inTurn[getIn](results...))
+	p.script["GetResource"] = ordinary(callsInTurn(scripted[getIn](present()), reading.run, inTurn[getIn](results...)))
 	p.T.Cleanup(func() { close(reading.released) })
 	return reading
 }
