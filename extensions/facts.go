@@ -71,7 +71,12 @@ type Facts struct {
 	Comparison drift.Facts `yaml:",inline"`
 	// ReadActions are published actions that only read, although their names do not begin with
 	// list.
-	ReadActions []ReadActions `yaml:"readActions"`
+	ReadActions []Actions `yaml:"readActions"`
+	// WakingActions are actions that change what a GET shows: a report of one is a reason to read
+	// the resource. An action that is not in them wakes nothing.
+	WakingActions []Actions `yaml:"wakingActions"`
+	// Reported names the sources that report every change of a resource of the type.
+	Reported Reported `yaml:"reported"`
 	// Values are values of properties beside the published ones: an extension replaces them.
 	Values []Values `yaml:"values"`
 	// DeletesUnmanaged are the values of a body for which ARM deletes resources that no manifest
@@ -86,9 +91,15 @@ type Facts struct {
 // a recorded response. A fact that is only true or not is true if it has a source.
 type Source string
 
-// ReadActions are names of actions.
-type ReadActions struct {
+// Actions are names of actions.
+type Actions struct {
 	Names  []string `yaml:"names"`
+	Source Source   `yaml:"source"`
+}
+
+// Reported are sources of changes: resource-graph or event-grid.
+type Reported struct {
+	By     []string `yaml:"by"`
 	Source Source   `yaml:"source"`
 }
 
@@ -247,3 +258,13 @@ func (f Facts) ReadActionNames() []string {
 	}
 	return names
 }
+
+// Wakes reports whether an action, ignoring case, is in WakingActions.
+func (f Facts) Wakes(action string) bool {
+	return slices.ContainsFunc(f.WakingActions, func(actions Actions) bool {
+		return slices.ContainsFunc(actions.Names, func(name string) bool { return strings.EqualFold(name, action) })
+	})
+}
+
+// ReportedBy reports whether a source reports every change of a resource.
+func (f Facts) ReportedBy(source string) bool { return slices.Contains(f.Reported.By, source) }

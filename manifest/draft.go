@@ -114,7 +114,7 @@ func (l *loader) readManifest(file string, root *node) {
 		l.at(d, body.position, "body", "%s; a body is a mapping, write it like body: {location: westus2}", body.found())
 	}
 	d.desired.Policy = resource.PolicyManage
-	d.desired.Interval, d.desired.Timeout = resource.DefaultInterval, resource.DefaultTimeout
+	d.desired.Interval, d.desired.Timeout, d.desired.DefaultInterval = resource.DefaultInterval, resource.DefaultTimeout, true
 	l.readReconcile(d)
 	l.readLabels(d)
 	l.readOutputs(d)

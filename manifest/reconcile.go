@@ -48,7 +48,7 @@ func (l *loader) readReconcile(d *draft) {
 		if ok && value != 0 && value < resource.MinInterval {
 			l.at(d, interval.position, "reconcile.interval", "%s is below the minimum of 1m; write 0 to disable it", interval.text)
 		}
-		d.desired.Interval = value
+		d.desired.Interval, d.desired.DefaultInterval = value, false
 	}
 	if timeout := section.get("timeout"); timeout != nil {
 		value, ok := l.duration(d, "reconcile.timeout", timeout)

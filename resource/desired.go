@@ -142,6 +142,9 @@ type Desired struct {
 	Credential string `json:"credential,omitempty"`
 	// Interval is the time between two passes of a Ready resource; 0 = never.
 	Interval time.Duration `json:"interval"`
+	// DefaultInterval is set if the manifest states none: it may be longer while a feed reports
+	// every change.
+	DefaultInterval bool `json:"defaultInterval,omitempty"`
 	// Ignore are paths that are neither compared nor written.
 	Ignore []string `json:"ignore,omitempty"`
 	// Initial are paths whose values are sent by a creation and when the manifest changes them,

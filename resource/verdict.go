@@ -1,6 +1,10 @@
 package resource
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // Action is the effect of a verdict on the pass.
 type Action string
@@ -58,6 +62,12 @@ type Verdict struct {
 	Freshness string `json:"freshness,omitempty"`
 	// Seen are the values that the condition of a rule read, or that a check in Go names, masked.
 	Seen string `json:"seen,omitempty"`
+	// ChangedBy is the author of the change that the verdict is about, as Azure reported it, and
+	// ChangedAt its time; zero if no report is known. Unreported is set then if a source of reports
+	// follows.
+	ChangedBy  ReportedAuthor `json:"changedBy,omitzero"`
+	ChangedAt  time.Time      `json:"changedAt,omitzero"`
+	Unreported bool           `json:"unreported,omitempty"`
 	// Class is the retry class of a Block, Failure or Error.
 	Class RetryClass `json:"class,omitempty"`
 	// Create is set on a Proceed when the resource is absent.
@@ -145,12 +155,28 @@ func (v Verdict) Text() string {
 	return v.Message
 }
 
-// Detail returns the values and the age of the observation behind the message.
+// Detail returns the values, the author and the age of the observation behind the message.
 func (v Verdict) Detail() string {
-	if v.Seen == "" || v.Freshness == "" {
-		return v.Seen + v.Freshness
+	known := slices.DeleteFunc([]string{v.Seen, v.author(), v.Freshness}, func(s string) bool { return s == "" })
+	return strings.Join(known, "; ")
+}
+
+// WithAuthor returns the message with the author of the change that the verdict is about.
+func (v Verdict) WithAuthor() string {
+	if author := v.author(); author != "" {
+		return v.Message + " (" + author + ")"
 	}
-	return v.Seen + "; " + v.Freshness
+	return v.Message
+}
+
+func (v Verdict) author() string {
+	switch {
+	case !v.ChangedAt.IsZero():
+		return v.ChangedBy.ChangedAt(v.ChangedAt)
+	case v.Unreported:
+		return "Azure has not reported who changed it"
+	}
+	return ""
 }
 
 // Stops reports whether the pass ends with this verdict.

@@ -40,3 +40,11 @@ func (r *Resolver) vault(ctx context.Context, reference string, cached bool) (st
 	}
 	return value, nil
 }
+
+// Unpinned reports whether the value behind a reference may change without an edit of the
+// manifest: all but those of a version of a secret in a key vault.
+func Unpinned(reference string) bool {
+	address, vault := strings.CutPrefix(reference, resource.VaultScheme)
+	secret, err := resource.ParseVaultSecret(address)
+	return !vault || err != nil || secret.Version == ""
+}
