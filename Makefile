@@ -171,8 +171,8 @@ AZURITE_VERSION := 3.37.0
 AZURITE := $(CURDIR)/dev/.azurite/$(AZURITE_VERSION)/node_modules/.bin/azurite-blob
 
 .PHONY: test-azurite
-test-azurite: $(AZURITE) ## test the generation fence's container on Azure's storage emulator; installs it and Node.js if missing
-	AZURITE='$(AZURITE)' $(GO) test -count=1 -timeout 5m -v -run '^TestAzurite$$' ./arm
+test-azurite: $(AZURITE) ## test the container of the generation fence and the queue of changes on Azure's storage emulator; installs it and Node.js if missing
+	AZURITE='$(AZURITE)' $(GO) test -count=1 -timeout 5m -v -run '^TestAzurite' ./arm
 
 $(AZURITE): | nodejs
 	npm install --silent --no-audit --no-fund --prefix dev/.azurite/$(AZURITE_VERSION) azurite@$(AZURITE_VERSION)

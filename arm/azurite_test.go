@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -47,25 +48,9 @@ func TestAzurite(t *testing.T) {
 	if program == "" {
 		t.Skip("AZURITE names no azurite-blob: make test-azurite installs and runs it")
 	}
-	endpoint, client := startAzurite(t, program)
+	endpoint, client := startAzurite(t, program, "blob")
 	container := endpoint + "/devstoreaccount1/fence"
-	token, err := unsignedToken{}.GetToken(t.Context(), policy.TokenRequestOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	create, err := http.NewRequestWithContext(t.Context(), http.MethodPut, container+"?restype=container", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	create.Header.Set("Authorization", "Bearer "+token.Token)
-	create.Header.Set("X-Ms-Version", storageVersion)
-	response, err := client.Do(create)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _ = response.Body.Close(); response.StatusCode != http.StatusCreated {
-		t.Fatalf("the container is not created: %s", response.Status)
-	}
+	send(t, client, http.MethodPut, container+"?restype=container", "")
 	blobs, err := NewBlobs(BlobOptions{Container: container, Credential: unsignedToken{}, Transport: client})
 	if err != nil {
 		t.Fatal(err)
@@ -80,9 +65,79 @@ func TestAzurite(t *testing.T) {
 	}
 }
 
-// startAzurite runs the emulator until the end of the test, and returns its address and a
-// client that trusts its certificate.
-func startAzurite(t *testing.T, program string) (string, *http.Client) {
+// TestAzuriteQueue receives and deletes messages of Azure's storage emulator, and meets its errors.
+func TestAzuriteQueue(t *testing.T) {
+	t.Parallel()
+	program := os.Getenv("AZURITE")
+	if program == "" {
+		t.Skip("AZURITE names no azurite-blob: make test-azurite installs and runs it")
+	}
+	endpoint, client := startAzurite(t, strings.TrimSuffix(program, "blob")+"queue", "queue")
+	address := endpoint + "/devstoreaccount1/changes"
+	open := func(address string) *Queue {
+		queue, err := NewQueue(QueueOptions{URL: address, Credential: unsignedToken{}, Transport: client})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return queue
+	}
+	queue := open(address)
+	_, err := queue.Receive(t.Context())
+	if failure, ok := errors.AsType[*Error](err); !ok || failure.Status != http.StatusNotFound || failure.Code != "QueueNotFound" {
+		t.Errorf("a missing queue: %v, want QueueNotFound", err)
+	}
+	send(t, client, http.MethodPut, address, "")
+	for i := range MaxMessages + 1 {
+		send(t, client, http.MethodPost, address+"/messages", fmt.Sprintf("<QueueMessage><MessageText>text %d</MessageText></QueueMessage>", i))
+	}
+	first, err := queue.Receive(t.Context())
+	if err != nil || len(first) != MaxMessages || first[0].Text != "text 0" {
+		t.Fatalf("%d messages, error %v, want %d", len(first), err, MaxMessages)
+	}
+	second, err := queue.Receive(t.Context())
+	if err != nil || len(second) != 1 || second[0].Text != fmt.Sprintf("text %d", MaxMessages) {
+		t.Errorf("messages %+v, error %v, want the one that is not hidden", second, err)
+	}
+	for range 2 { // the second time it is gone
+		if err := queue.Delete(t.Context(), first[0]); err != nil {
+			t.Errorf("delete a message: %v", err)
+		}
+	}
+	stolen := first[1]
+	stolen.Receipt = first[2].Receipt
+	if err := queue.Delete(t.Context(), stolen); err != nil {
+		t.Errorf("delete a message that another reader has: %v", err)
+	}
+	if rest, err := queue.Receive(t.Context()); err != nil || len(rest) != 0 {
+		t.Errorf("messages %+v, error %v, want none: all are hidden or deleted", rest, err)
+	}
+}
+
+// send sends a request as the owner of the account, and expects 201.
+func send(t *testing.T, client *http.Client, method, address, body string) {
+	t.Helper()
+	token, err := unsignedToken{}.GetToken(t.Context(), policy.TokenRequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token.Token)
+	request.Header.Set("X-Ms-Version", storageVersion)
+	response, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _ = response.Body.Close(); response.StatusCode != http.StatusCreated {
+		t.Fatalf("%s %s: %s", method, address, response.Status)
+	}
+}
+
+// startAzurite runs a service of the emulator until the end of the test, and returns its address
+// and a client that trusts its certificate.
+func startAzurite(t *testing.T, program, service string) (string, *http.Client) {
 	t.Helper()
 	server := httptest.NewTLSServer(http.NotFoundHandler()) // for its certificate and client
 	t.Cleanup(server.Close)
@@ -94,7 +149,7 @@ func startAzurite(t *testing.T, program string) (string, *http.Client) {
 		t.Fatal(err)
 	}
 	writePEM(t, key, "PRIVATE KEY", encoded)
-	command := exec.CommandContext(t.Context(), program, "--inMemoryPersistence", "--disableTelemetry", "--blobHost", "127.0.0.1", "--blobPort", "0",
+	command := exec.CommandContext(t.Context(), program, "--inMemoryPersistence", "--disableTelemetry", "--"+service+"Host", "127.0.0.1", "--"+service+"Port", "0",
 		"--oauth", "basic", "--cert", certificate, "--key", key)
 	command.Dir = folder
 	output, err := command.StdoutPipe()
