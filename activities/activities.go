@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/armature-io/armature/activities/feed"
 	"github.com/armature-io/armature/activities/importing"
 	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/activities/writing"
@@ -35,6 +36,8 @@ type Dependencies struct {
 	Budgets  writing.Budgets
 	Memory   MemoryReader
 	Attempts writing.Attempts
+	// Feeds, if not nil, deliver reports of changes.
+	Feeds Feeds
 	// Signatures, if not nil, must accept what is written or deleted.
 	Signatures *signing.Verifier
 	// Audit, if not nil, is the audit trail of all writes.
@@ -72,6 +75,10 @@ type Options struct {
 	MaxSlotWait time.Duration
 	// TurnTimeout is how long the queue of a parent may take to respond; default 20 s.
 	TurnTimeout time.Duration
+	// FeedSources are the sources of changes by the name of the credential; none without an entry.
+	// FeedInterval is the time between two readings of one; default 2 min.
+	FeedSources  map[string]feed.Source
+	FeedInterval time.Duration
 	// WorkflowSlots is how many workflow tasks the worker runs at the same time; default 1000.
 	WorkflowSlots int
 	// Pause waits in a worker slot, and returns false where the wait was
@@ -152,6 +159,7 @@ func New(dependencies Dependencies, options Options) *Activities {
 	setDefault(&options.AbsentWindow, 10*time.Minute)
 	setDefault(&options.OwnerMaxAge, 30*time.Second)
 	setDefault(&options.TurnTimeout, 20*time.Second)
+	setDefault(&options.FeedInterval, 2*time.Minute)
 	options.MaxSlotWait = cmp.Or(options.MaxSlotWait, maxSlotWait)
 	options.OverdueAfter = cmp.Or(options.OverdueAfter, time.Hour)
 	if options.Pause == nil {
@@ -174,8 +182,9 @@ func New(dependencies Dependencies, options Options) *Activities {
 		secretReader: &secretReader{resolver: dependencies.Secrets, masker: dependencies.Masker},
 		hasher:       &hasher{key: options.HashKey, formerKey: options.FormerHashKey, rotation: options.Rotation},
 		client:       dependencies.Client, registry: dependencies.Registry, lookup: reader, bodies: &lookup.Bodies{},
-		states: &managedStates{fleet: dependencies.Fleet, lookup: reader, clock: options.Clock},
-		etags:  &ignoredETags{log: dependencies.Log}, clock: options.Clock, now: options.Clock.Now, log: dependencies.Log,
+		states:    &managedStates{fleet: dependencies.Fleet, lookup: reader, clock: options.Clock},
+		followers: &followers{feeds: dependencies.Feeds, sources: options.FeedSources, client: dependencies.Client, registry: dependencies.Registry},
+		etags:     &ignoredETags{log: dependencies.Log}, clock: options.Clock, now: options.Clock.Now, log: dependencies.Log,
 	}
 	reports := reporter(func(step string, verdict resource.Verdict) resource.Verdict {
 		if options.Observe != nil {

@@ -84,6 +84,7 @@ func (a *Activities) Diagnose(ctx context.Context, in DiagnoseInput) (DiagnoseRe
 		result.Findings = append(result.Findings, a.checkRights(requests, in.ID), a.checkProvider(requests, in.ID))
 	}
 	result.Findings = append(result.Findings, a.checkGuards(ctx)...)
+	result.Findings = append(result.Findings, a.followers.findings(now())...)
 	if a.options.Senders != nil {
 		result.Findings = append(result.Findings, a.options.Senders()...)
 	}

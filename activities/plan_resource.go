@@ -61,6 +61,9 @@ type PlanResourceResult struct {
 	// Differences and More are as in resource.Verdict.
 	Differences []resource.Difference `json:"differences,omitempty"`
 	More        int                   `json:"more,omitempty"`
+	// ChangedBy and ChangedAt are as in resource.Verdict.
+	ChangedBy resource.ReportedAuthor `json:"changedBy,omitzero"`
+	ChangedAt time.Time               `json:"changedAt,omitzero"`
 	// Drops and MoreDrops are as in resource.Verdict.
 	Drops     []string `json:"drops,omitempty"`
 	MoreDrops int      `json:"moreDrops,omitempty"`
@@ -110,6 +113,8 @@ type planning struct {
 	// memory comes from the resource's workflow; managed is set when there is one.
 	memory  WorkflowMemory
 	managed bool
+	// recorded is set if the spec is that of the workflow: what differs has changed in Azure.
+	recorded bool
 	// after are the resources that the same plan creates first.
 	after []resource.ID
 	// immutable are the differences that Azure refuses to correct.
@@ -141,7 +146,7 @@ func (a *Activities) PlanResource(ctx context.Context, in PlanResourceInput) (Pl
 	reader := a.resourceReader.startedAt(a.options.StartTime(ctx))
 	p := &planning{
 		resourceReader: reader, comparer: &comparer{reader.requestMaker, a.options.SettleTime}, checks: a.checks(), vaults: a.options.Exports,
-		in: in, stated: stated, heartbeat: heartbeat, memory: memory, managed: managed, askDeletion: a.deletionFacts,
+		in: in, stated: stated, heartbeat: heartbeat, memory: memory, managed: managed, recorded: byID, askDeletion: a.deletionFacts,
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
@@ -213,14 +218,14 @@ func (p *planning) compare(ctx, requests context.Context) (PlanResourceResult, e
 	in := PreCheckInput{
 		Desired: desired, Observed: got.Observed, Memory: p.memory.Memory, Applied: p.memory.Applied, Existed: p.memory.Existed,
 		ExistenceOnly: got.ExistenceOnly, Completed: got.Completed,
-		Moved: got.Moved, Identity: p.memory.Identity,
+		Moved: got.Moved, Identity: p.memory.Identity, Reported: p.memory.Reported,
 	}
 	request, stop := p.comparer.requestWithOwner(checks, in.Desired, in.PassFacts, in.Observed, in.Memory)
 	var verdict resource.Verdict
 	if stop != nil {
 		verdict = *stop
 	} else {
-		verdict = p.comparer.decide(checks, in, request).Verdict
+		verdict = p.comparer.withAuthor(p.comparer.decide(checks, in, request).Verdict, in, p.recorded)
 		options := request.Comparison()
 		options.Answer = in.Observed
 		found := drift.Compare(request.Object.Desired, request.Object.Observed, options)
@@ -300,6 +305,7 @@ func (p *planning) finish(ctx context.Context, observed map[string]any, verdict 
 		Action: planAction(verdict), Reason: verdict.Reason, Severity: verdict.Severity, Message: verdict.Text(),
 		APIVersion: p.in.Desired.APIVersion, Managed: p.managed, Generation: p.memory.Generation,
 		Differences: verdict.Differences, More: verdict.More, Drops: verdict.Drops, MoreDrops: verdict.MoreDrops,
+		ChangedBy: verdict.ChangedBy, ChangedAt: verdict.ChangedAt,
 		Findings: p.findings, After: p.after, WaitingFor: verdict.WaitingFor, RequestID: verdict.RequestID,
 	}
 	p.checkOffer(ctx, &result)

@@ -64,6 +64,8 @@ type PostCheckResult struct {
 	Findings
 	// Identity replaces the one that the workflow remembers, if set.
 	Identity resource.Identity `json:"identity,omitempty"`
+	// Interval is the time to the next routine pass if that is longer than the manifest's.
+	Interval time.Duration `json:"interval,omitempty"`
 	// KeysDisabled is the property that makes the service reject its keys, "" if there is none
 	// and for a resource without exports.
 	KeysDisabled string `json:"keysDisabled,omitempty"`
@@ -100,6 +102,9 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 	found := a.remember(ctx, in, request, &result)
 	if !result.Verdict.Stops() {
 		a.finishReady(ctx, request, found, in.Put, &result)
+	}
+	if interval := a.followers.interval(in.Desired, a.now()); interval > in.Desired.Interval {
+		result.Interval = interval
 	}
 	if len(in.Desired.Exports) > 0 {
 		result.KeysDisabled = exporting.KeysDisabled(request.Object.Observed)

@@ -26,6 +26,8 @@ type PreCheckInput struct {
 	// Memory is the baseline that PostCheck returned, opaque to the workflow.
 	Memory json.RawMessage `json:"baseline,omitempty"`
 	PassFacts
+	// Reported are the changes of the resource that the feed reported, oldest first.
+	Reported []resource.ReportedChange `json:"reported,omitempty"`
 	// Applied is set once this workflow wrote the resource or found it Ready.
 	Applied bool `json:"applied,omitempty"`
 	// Existed is set once a read of this workflow showed the resource: its absence
@@ -95,7 +97,9 @@ func (c *comparer) preCheck(ctx context.Context, in PreCheckInput) (_ PreCheckRe
 	if stop != nil {
 		return PreCheckResult{Verdict: *stop}, false
 	}
-	return c.decide(ctx, in, request), readerOf(request).wrote()
+	result := c.decide(ctx, in, request)
+	result.Verdict = c.withAuthor(result.Verdict, in, in.Correction)
+	return result, readerOf(request).wrote()
 }
 
 // decide is the decision of a pre-check about a request of requestWithOwner.

@@ -22,7 +22,9 @@ type requestMaker struct {
 	bodies   *lookup.Bodies
 	states   *managedStates
 	etags    *ignoredETags
-	clock    *servertime.Clock
+	// followers know which resources a feed follows.
+	followers *followers
+	clock     *servertime.Clock
 	// now returns the time of the Temporal server: what is compared across workers must not be
 	// the clock of one worker.
 	now func() time.Time

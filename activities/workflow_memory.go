@@ -20,6 +20,8 @@ type WorkflowMemory struct {
 	Existed bool `json:"existed,omitempty"`
 	// Memory is the baseline that PostCheck returned.
 	Memory json.RawMessage `json:"baseline,omitempty"`
+	// Reported are the changes that the feed reported, oldest first.
+	Reported []resource.ReportedChange `json:"reported,omitempty"`
 	// Identity is what PostCheck returned.
 	Identity resource.Identity `json:"identity,omitempty"`
 	// Desired is the applied spec.

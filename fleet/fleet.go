@@ -27,6 +27,7 @@ var (
 	_ activities.Fleet = (*Fleet)(nil)
 	_ activities.Waker = (*Fleet)(nil)
 	_ activities.Turns = (*Fleet)(nil)
+	_ activities.Feeds = (*Fleet)(nil)
 
 	_ writing.Freezer         = (*Fleet)(nil)
 	_ writing.Budgets         = (*Fleet)(nil)
@@ -77,6 +78,7 @@ type Fleet struct {
 	freezes    freezes
 	budgets    budgets
 	turns      turnQueues
+	feeds      feedStates
 	wakes      batching.Batcher[activities.Change, woken]
 	dependents batching.Batcher[resource.ID, activities.Dependents]
 	targets    batching.Batcher[target, woken]

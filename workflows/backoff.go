@@ -98,8 +98,8 @@ func (s *State) resyncDelay(put bool, reason resource.Reason) time.Duration {
 // resync returns the interval with jitter. The first one is spread over the whole
 // interval, so that the passes after a mass apply do not coincide.
 func (s *State) resync() time.Duration {
-	interval := s.Desired.Interval
-	if interval == 0 {
+	interval := max(s.Desired.Interval, s.Reported.Interval)
+	if s.Desired.Interval == 0 {
 		return 0
 	}
 	if s.Ready.Passes == 1 {

@@ -23,7 +23,7 @@ func (r *reconciler) logDecision(ctx workflow.Context, p *pass, step string, ver
 	}
 	r.state.addDecision(Decision{
 		At: workflow.Now(ctx), Pass: p.number, Step: step,
-		Action: verdict.Action, Reason: verdict.Reason, Message: verdict.Message, Origin: verdict.Origin,
+		Action: verdict.Action, Reason: verdict.Reason, Message: verdict.WithAuthor(), Origin: verdict.Origin,
 	})
 }
 
@@ -31,6 +31,9 @@ func (r *reconciler) logDecision(ctx workflow.Context, p *pass, step string, ver
 // the pass, and notifies dependents.
 func (r *reconciler) conclude(ctx workflow.Context, p *pass, verdict resource.Verdict) {
 	r.state.Pass = p.number
+	if p.hasRead() && !p.granted { // a pass that waited for its turn read before
+		r.state.Reported.noteRead(r.passSince)
+	}
 	r.state.Requests.HeldDrops = verdict.Stops() && verdict.Reason == resource.ReasonHeld && len(verdict.Drops) > 0
 	if r.state.deleted() {
 		return
@@ -53,6 +56,9 @@ func (r *reconciler) concludeReady(ctx workflow.Context, p *pass, verdict resour
 	s.Ready.Passes++
 	r.countReady(ctx, p)
 	s.Ready.Generation = p.generation
+	if p.post != nil {
+		s.Reported.Interval = p.post.Interval
+	}
 	reason, message := resource.ReasonSucceeded, "in sync"
 	if verdict.Reason != "" && verdict.Reason != resource.ReasonInSync {
 		reason = verdict.Reason
@@ -65,7 +71,7 @@ func (r *reconciler) concludeReady(ctx workflow.Context, p *pass, verdict resour
 		condition.Origin = verdict.Origin
 	}
 	s.Condition.Set(condition, now)
-	s.Retry.schedule(now, s.untilExport(s.resyncDelay(p.put.Sent, reason), now), "ready", nil)
+	s.Retry.schedule(now, s.Reported.untilDue(s.untilExport(s.resyncDelay(p.put.Sent, reason), now), now), "ready", nil)
 	r.setPhase(ctx, PhaseReady, reason)
 }
 

@@ -36,7 +36,7 @@ func (r *reconciler) registerHandlers(ctx workflow.Context) error {
 	if err := workflow.SetQueryHandler(ctx, MemoryQuery, r.recollect); err != nil {
 		return fmt.Errorf("set query handler %s: %w", MemoryQuery, err)
 	}
-	r.wakes = workflow.GetSignalChannel(ctx, WakeSignal)
+	r.wakes, r.reports = workflow.GetSignalChannel(ctx, WakeSignal), workflow.GetSignalChannel(ctx, ReportSignal)
 	return nil
 }
 

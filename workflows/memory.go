@@ -8,7 +8,7 @@ func (r *reconciler) recollect() (activities.WorkflowMemory, error) {
 	memory := activities.WorkflowMemory{
 		Generation: s.Generation, Paused: s.Paused, Deleting: s.Deletion != nil,
 		Applied: s.applied(), Existed: s.existed(), Memory: s.Known.Baseline,
-		Identity: s.Known.Identity, Desired: s.Desired,
+		Identity: s.Known.Identity, Desired: s.Desired, Reported: s.Reported.Changes,
 	}
 	if s.Desired != nil {
 		memory.Policy = s.Desired.Policy

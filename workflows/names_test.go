@@ -23,16 +23,16 @@ func TestNames(t *testing.T) {
 			lines = append(lines, kind+" "+name)
 		}
 	}
-	add("workflow", workflows.ReconcileResourceWorkflow, workflows.SerializeSiblingsWorkflow, workflows.HoldFreezeWorkflow, workflows.HoldBudgetsWorkflow, workflows.PlanResourceWorkflow, workflows.ImportResourceWorkflow, workflows.MoveResourceWorkflow)
+	add("workflow", workflows.ReconcileResourceWorkflow, workflows.SerializeSiblingsWorkflow, workflows.HoldFreezeWorkflow, workflows.HoldBudgetsWorkflow, workflows.PlanResourceWorkflow, workflows.ImportResourceWorkflow, workflows.MoveResourceWorkflow, workflows.FollowChangesWorkflow)
 	add("update", workflows.ApplyUpdate, workflows.ReconcileUpdate, workflows.PauseUpdate, workflows.ResumeUpdate, workflows.DeleteUpdate, workflows.AbortUpdate, workflows.ForgetUpdate,
 		workflows.TakeTurnUpdate, workflows.FreezeUpdate, workflows.UnfreezeUpdate, workflows.SpendUpdate)
-	add("signal", workflows.WakeSignal, workflows.EndTurnSignal, workflows.MoveVersionSignal)
+	add("signal", workflows.WakeSignal, workflows.ReportSignal, workflows.EndTurnSignal, workflows.MoveVersionSignal)
 	add("query", workflows.StatusQuery, workflows.MemoryQuery, workflows.SpentQuery)
 	add("task-queue", workflows.TaskQueue)
 	add("error", workflows.FatalError)
 	add("header", workflows.TokenHeader)
 	add("refusal", workflows.RefusedDeleting, workflows.RefusedNotDeleted, workflows.RefusedInvalid, workflows.RefusedNotManaged, workflows.RefusedOnce, workflows.RefusedProtected, workflows.RefusedManaged, workflows.RefusedRunning)
-	add("memo", workflows.MemoID, workflows.MemoName, workflows.MemoAPIVersion, workflows.MemoPolicy, workflows.MemoFrozen, workflows.MemoSummary)
+	add("memo", workflows.MemoID, workflows.MemoName, workflows.MemoAPIVersion, workflows.MemoPolicy, workflows.MemoFrozen, workflows.MemoSummary, workflows.MemoFeed)
 	attributes := workflows.SearchAttributes()
 	var names []string
 	for name, kind := range attributes {

@@ -138,7 +138,7 @@ func (r *reconciler) runSteps(ctx workflow.Context, p *pass, steps []step) {
 	deleting := r.state.Deletion != nil
 	var verdict resource.Verdict
 	for i, step := range steps {
-		r.receiveWakes(ctx)
+		r.receiveSignals(ctx)
 		verdict = step.run(ctx, p)
 		if ctx.Err() != nil || r.state.Forget != nil {
 			return
@@ -262,7 +262,7 @@ func (r *reconciler) preCheck(ctx workflow.Context, p *pass) resource.Verdict {
 		Desired: p.desired, PassFacts: r.facts(p), Observed: p.got.Observed, Completed: p.got.Completed, Memory: r.state.Known.Baseline,
 		Applied: r.state.applied(), Existed: r.state.existed(), PutAt: r.state.Write.At, ExistenceOnly: p.got.ExistenceOnly,
 		BlockedFor: r.blockedFor(ctx), Refusal: r.state.Write.Refusal,
-		Moved: p.got.Moved, Identity: r.state.Known.Identity, Now: workflow.Now(ctx),
+		Moved: p.got.Moved, Identity: r.state.Known.Identity, Now: workflow.Now(ctx), Reported: r.state.Reported.Changes,
 	}
 	if accepted != nil {
 		in.AcceptedAt, in.Unanswered = accepted.At, accepted.Unanswered

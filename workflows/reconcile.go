@@ -49,8 +49,8 @@ type reconciler struct {
 	maskedSpec resource.Desired
 	// steps returns the steps of a pass; tests replace it.
 	steps func(*reconciler) []step
-	// wakes are the signals that have not been received yet.
-	wakes workflow.ReceiveChannel
+	// wakes and reports are the signals that have not been received yet.
+	wakes, reports workflow.ReceiveChannel
 }
 
 // ReconcileResource keeps one ARM resource the way its manifest describes, until it is
@@ -159,7 +159,7 @@ func (r *reconciler) runPass(ctx workflow.Context) {
 		r.state.restartBackoff()
 		r.runSteps(ctx, r.newPass(), r.steps(r))
 	}
-	r.receiveWakes(ctx)
+	r.receiveSignals(ctx)
 	r.requestUnlessReady(ctx)
 	r.inPass, r.inDeletion = false, false
 	r.endTrace(ctx, trace, number)
@@ -228,7 +228,7 @@ func (r *reconciler) awaitNewRun(ctx workflow.Context) error {
 // continueAsNew starts the next run. It resumes the remaining wait, because the next
 // try is an absolute time.
 func (r *reconciler) continueAsNew(ctx workflow.Context) error {
-	r.receiveWakes(ctx)
+	r.receiveSignals(ctx)
 	r.state.HistoryLimit, r.state.Notifications = maxHistoryLength, r.unendedNotifications()
 	return continueAsNew(ctx, ReconcileResourceWorkflow, ReconcileResourceInput{State: r.state})
 }

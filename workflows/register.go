@@ -34,6 +34,7 @@ func functions() map[string]any {
 		TryChecksWorkflow:         TryChecks,
 		DiagnoseWorkflow:          Diagnose,
 		MoveResourceWorkflow:      MoveResource,
+		FollowChangesWorkflow:     FollowChanges,
 	}
 }
 
@@ -54,10 +55,10 @@ func Names() []string { return slices.Sorted(maps.Keys(functions())) }
 func Signals(workflow string) []string {
 	switch workflow {
 	case ReconcileResourceWorkflow:
-		return []string{WakeSignal, MoveVersionSignal}
+		return []string{WakeSignal, ReportSignal, MoveVersionSignal}
 	case SerializeSiblingsWorkflow:
 		return []string{EndTurnSignal}
-	case HoldFreezeWorkflow, HoldBudgetsWorkflow:
+	case HoldFreezeWorkflow, HoldBudgetsWorkflow, FollowChangesWorkflow:
 		return []string{MoveVersionSignal}
 	}
 	return nil

@@ -55,7 +55,7 @@ func (r *Requests) take() userRequest {
 // requestPass records a message that requests a pass. Several messages share one pass.
 func (r *reconciler) requestPass(ctx workflow.Context, name, text string) {
 	r.state.Requests.Pass = true
-	if name != WakeSignal {
+	if name != WakeSignal && name != ReportSignal {
 		r.state.Requests.At = workflow.Now(ctx)
 		r.state.noteRequest(name, tracing.Requested(ctx))
 	}

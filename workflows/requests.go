@@ -129,7 +129,7 @@ func (r *reconciler) writeCause(p *pass) *writing.Cause {
 		return nil
 	}
 	cause := &writing.Cause{
-		By: r.state.AppliedBy, Request: r.state.AppliedRequest, Reason: p.pre.Verdict.Reason, Message: p.pre.Verdict.Message,
+		By: r.state.AppliedBy, Request: r.state.AppliedRequest, Reason: p.pre.Verdict.Reason, Message: p.pre.Verdict.WithAuthor(),
 		Differences: p.pre.Verdict.Differences, More: p.pre.Verdict.More,
 	}
 	switch {

@@ -32,6 +32,9 @@ type State struct {
 	// first: readings from before them are too old.
 	Changes []activities.Change `json:"changes,omitempty"`
 
+	// Reported is what the feed of changes reported.
+	Reported Reported `json:"reported,omitzero"`
+
 	// Known is what is known of the resource in Azure, Ready when it was as the spec wants.
 	Known Known `json:"known,omitzero"`
 	Ready Ready `json:"ready,omitzero"`

@@ -59,10 +59,10 @@ func (r *reconciler) wait(ctx workflow.Context) error {
 		return r.messages != handled || timer.IsReady() || r.shouldContinueAsNew(ctx)
 	}
 	for !ended() {
-		if err := workflow.Await(ctx, func() bool { return ended() || r.wakes.Len() > 0 }); err != nil {
+		if err := workflow.Await(ctx, func() bool { return ended() || r.wakes.Len()+r.reports.Len() > 0 }); err != nil {
 			return err
 		}
-		r.receiveWakes(ctx)
+		r.receiveSignals(ctx)
 	}
 	// The timer decides, not a second reading of the clock.
 	r.timerFired = due && timer.IsReady()

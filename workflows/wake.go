@@ -16,9 +16,15 @@ const (
 	maxChangeAge = 10 * time.Minute
 )
 
-// receiveWakes handles the signals that arrived: another resource changed, so a blocked
-// resource tries again and does not use readings from before the change. The loop calls
-// it between steps and while it waits.
+// receiveSignals handles the signals that arrived. The loop calls it between steps and while it
+// waits.
+func (r *reconciler) receiveSignals(ctx workflow.Context) {
+	r.receiveWakes(ctx)
+	r.receiveReports(ctx)
+}
+
+// receiveWakes handles the wakes: another resource changed, so a blocked resource tries again and
+// does not use readings from before the change.
 func (r *reconciler) receiveWakes(ctx workflow.Context) {
 	for {
 		var in WakeInput
