@@ -26,6 +26,7 @@ type Config struct {
 	// Export is for the resources of the worker's own credential: see [Config.ExportOf].
 	Export Export
 	Rules  Rules
+	Feed   Feed
 	// ReadOnly is a worker that sends nothing that could change Azure.
 	ReadOnly bool `mapstructure:"read-only"`
 	// StartFrozen names the start after which nothing is written until a user lifts the
@@ -133,6 +134,8 @@ type Credential struct {
 	Secrets Secrets
 	// Export is its own; see [Config.ExportOf].
 	Export Export
+	// FeedQueue is the URL of its storage queue of changes; "" is none.
+	FeedQueue string `mapstructure:"feed-queue"`
 }
 
 // TiedStrict is the value of Credential.Tied that refuses every other credential.

@@ -54,6 +54,7 @@ func (c Config) problems() problems {
 	p.require(c.Rules.Reload == 0 || c.Rules.Reload >= time.Second && c.Rules.Reload <= time.Hour, "rules.reload", "must be 0s, or 1s to 1h, not %s", c.Rules.Reload)
 	p.require(c.Signing.MaxAge >= 0, "signing.max-age", "must be a duration, or 0 for ever, not %s", c.Signing.MaxAge)
 	p.oneOf("signing.mode", c.Signing.Mode, SigningRequire, SigningWarn)
+	c.feed(p)
 	c.Audit.check(p)
 	c.Callers.check(p)
 	c.credentials(p)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/feed"
 	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/caller"
 	"github.com/armature-io/armature/config"
@@ -55,6 +56,8 @@ type process struct {
 	// checks returns the fingerprint of the links and rules in force.
 	checks  func() string
 	journal *audit.Journal
+	// feeds are the sources of changes by the name of the credential.
+	feeds map[string]feed.Source
 	// freezeInterval is the longest time between two readings of the freezes.
 	freezeInterval time.Duration
 }
@@ -94,6 +97,9 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	check(settings.CheckExposed(temporalFiles))
 	records, err := newRecords(settings, azure, metrics.countRequest)
 	check(err)
+	clock := servertime.New(options.Now)
+	feeds, err := feedSources(settings, azure, metrics.countRequest, clock.Now)
+	check(err)
 	signatures, err := newVerifier(settings.Signing, connection.Namespace)
 	check(err)
 	senders, err := newSenders(settings.Callers, options)
@@ -131,7 +137,6 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	if options.OnListen != nil && listener != nil {
 		options.OnListen(listener.Addr().String())
 	}
-	clock := servertime.New(options.Now)
 	metrics.observeClock(clock)
 	metrics.observeBudget(azure.throttle.Remaining)
 	state := newStateMetrics(settings.Metrics.Interval, settings.Metrics.Label,
@@ -150,6 +155,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	}
 	return &process{
 		fleet:    resources,
+		feeds:    feeds,
 		state:    state,
 		settings: settings, log: log, rules: ruleSet, checks: checks, listener: listener, metrics: metrics,
 		temporal: temporal, connection: connection, converters: converters, traces: traces, namespace: connection.Namespace, identity: connection.Identity, version: version,
@@ -158,7 +164,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 			Registry: registry,
 			Secrets:  secrets.New(secretOptions(settings, azure.client, temporalFiles)),
 			Masker:   maskKey.masker(),
-			Fleet:    resources, Waker: resources, Turns: resources, Freezer: resources, Budgets: resources, Memory: resources, Attempts: resources,
+			Fleet:    resources, Waker: resources, Turns: resources, Freezer: resources, Budgets: resources, Memory: resources, Attempts: resources, Feeds: resources,
 			Signatures: signatures, Audit: journal, Authors: authors, Log: log,
 		}, activities.Options{
 			Encryption:       converters.Status(),
@@ -172,6 +178,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 				return senders.findings(options.Authorize != nil, converters.Status().WriteKey != "")
 			},
 			WorkflowSlots: settings.Worker.WorkflowSlots,
+			FeedSources:   feeds, FeedInterval: settings.Feed.ReadInterval(),
 		}),
 		plugins:        options.WorkerPlugins,
 		authorizer:     newAuthorizer(options.Authorize, senders, log, auditMessages(journal, log)),

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/arm"
@@ -38,7 +40,11 @@ type metrics struct {
 	verdicts *prometheus.CounterVec
 	passes   *prometheus.HistogramVec
 	audit    *prometheus.CounterVec
-	origins  origins
+	// feedLag and feedFollows are of the feeds by credential, authors of the changes that verdicts
+	// are about.
+	feedLag, feedFollows *prometheus.GaugeVec
+	authors              *prometheus.CounterVec
+	origins, clients     origins
 }
 
 // readyBuckets are the bounds of the time to Ready, in seconds: some resources take a
@@ -71,7 +77,19 @@ func newMetrics(log *slog.Logger) (*metrics, error) {
 		Help:    "Duration of the passes that ended, with their waits for operations, in seconds, by the phase after the pass.",
 		Buckets: []float64{.05, .1, .25, .5, 1, 2.5, 5, 15, 60, 300, 1800, 7200},
 	}, []string{"phase"})
-	m.registry.MustRegister(m.requests, m.duration, m.verdicts, m.audit, m.passes,
+	m.feedLag = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "armature_feed_lag_seconds",
+		Help: "How far the feed of changes of a credential is behind, in seconds. The worker reads it each minute, and the feed tells it every ten minutes while nothing is wrong.",
+	}, []string{"credential"})
+	m.feedFollows = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "armature_feed_follows",
+		Help: "1 while the feed of changes of a credential follows; 0 while it is refused or late, and resources are read at the interval of their manifests.",
+	}, []string{"credential"})
+	m.authors = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "armature_reported_drift_total",
+		Help: "Verdicts about drift of which Azure reported the author, by the kind of the author (User, Application) and the client (Azure Portal).",
+	}, []string{"kind", "client"})
+	m.registry.MustRegister(m.feedLag, m.feedFollows, m.authors, m.requests, m.duration, m.verdicts, m.audit, m.passes,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	exporter, err := otelprometheus.New(otelprometheus.WithRegisterer(m.registry),
 		otelprometheus.WithoutScopeInfo(), otelprometheus.WithoutTargetInfo())
@@ -186,6 +204,22 @@ func (m *metrics) countPass(pass tracing.Pass, span trace.SpanContext) {
 // countVerdict counts a verdict of a step.
 func (m *metrics) countVerdict(step string, v resource.Verdict) {
 	m.verdicts.WithLabelValues(step, string(v.Action), reasonLabel(v.Reason), m.origins.label(v.Origin)).Inc()
+	if !v.ChangedAt.IsZero() {
+		m.authors.WithLabelValues(m.clients.label(cmp.Or(v.ChangedBy.Type, "unknown")), m.clients.label(cmp.Or(v.ChangedBy.Client, "unknown"))).Inc()
+	}
+}
+
+// observeFeed shows the state of the feed of a credential.
+func (m *metrics) observeFeed(credential string, state activities.FeedState, now time.Time) {
+	if state.Through.IsZero() {
+		return
+	}
+	m.feedLag.WithLabelValues(credential).Set(now.Sub(state.Through).Seconds())
+	follows := 0.0
+	if state.Follows(now) {
+		follows = 1
+	}
+	m.feedFollows.WithLabelValues(credential).Set(follows)
 }
 
 // otherReason is the label of codes that no table has: servers choose them, and each would

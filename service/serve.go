@@ -68,6 +68,9 @@ func (p *process) serve(ctx context.Context) error {
 		group.Go(func() { p.keepFrozen(background) })
 	}
 	group.Go(func() { p.restoreFreezes(background) })
+	if len(p.feeds) > 0 {
+		group.Go(func() { p.followFeeds(background) })
+	}
 	p.log.Info("worker starts", "namespace", p.namespace, "taskQueue", p.settings.TaskQueue,
 		"cloud", p.settings.Azure.Cloud, "credential", p.settings.Azure.Credential, "readOnly", p.settings.ReadOnly,
 		"deployment", p.version.Version.DeploymentName, "buildID", p.version.Version.BuildID, "checks", p.checks())

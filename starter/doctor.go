@@ -99,11 +99,31 @@ func (a *app) fleetFindings(ctx context.Context, b *connection, in activities.Di
 	if b.Polled(ctx, a.taskQueue) { // b.Findings reports that none does
 		findings = append(findings, a.workerFindings(ctx, b, in)...)
 	}
+	findings = append(findings, feedCost(ctx, b, findings)...)
 	if _, err := a.signer(b); err != nil {
 		findings = append(findings, failedCheck("signatures", err.Error(), "pass the file of a private key")...)
 	}
 	findings = append(findings, backend.CodecFindings(a.environment, a.converters)...)
 	return append(findings, freezeFindings(ctx, b)...)
+}
+
+// feedCost compares the cost of the feeds that a worker reported with that of the intervals, nil
+// without a feed.
+func feedCost(ctx context.Context, b *connection, findings []activities.Finding) []activities.Finding {
+	feeds := 0
+	for _, f := range findings {
+		if strings.HasPrefix(f.Check, activities.FeedCheck) {
+			feeds++
+		}
+	}
+	if feeds == 0 {
+		return nil
+	}
+	counts, err := b.CountPhases(ctx, []string{string(workflows.PhaseReady)})
+	if err != nil {
+		return failedCheck("cost of the feed", err.Error(), "try again")
+	}
+	return []activities.Finding{backend.FeedCost(counts[string(workflows.PhaseReady)], feeds)}
 }
 
 // maxWarnings bounds the warnings of one check that are shown.

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/armature-io/armature/activities"
 	enumspb "go.temporal.io/api/enums/v1"
 )
 
@@ -62,6 +63,31 @@ func EstimateActions(ready, waiting, asleep int, interval time.Duration) CloudAc
 	}
 	a.PerDay += float64(waiting) * actionsPerPass * float64(day) / float64(blockedEvery)
 	return a
+}
+
+// FeedActions are the billed actions of one feed in a day without changes: a heartbeat every two
+// minutes, and an activity and a memo every ten.
+const FeedActions = 24 * (30 + 2*6)
+
+// followedActions and ownActions are those of a resource in a day, with a feed that reports its
+// changes and without one.
+const (
+	followedActions = actionsPerPass
+	ownActions      = 24 * actionsPerPass
+)
+
+// MinFollowed is the number of resources from which on a feed saves actions.
+const MinFollowed = FeedActions/(ownActions-followedActions) + 1
+
+// FeedCost compares the actions of so many resources that are Ready with and without feeds.
+func FeedCost(ready, feeds int) activities.Finding {
+	without, with := ready*ownActions, ready*followedActions+feeds*FeedActions
+	found := finding("cost of the feed", fmt.Sprintf("about %d actions per day for %d Ready resources if their changes are reported, %d without a feed", with, ready, without))
+	if ready < feeds*MinFollowed {
+		found.State = activities.FindingWarn
+		found.Advice = fmt.Sprintf("below %d resources for each feed the interval alone costs less; the feed still sees changes sooner and names authors", MinFollowed)
+	}
+	return found
 }
 
 // String returns the estimate in a sentence.

@@ -153,7 +153,7 @@ func (r *historyReader) causeOf(sent *writing.Cause) writing.Cause {
 		return *sent
 	}
 	last := r.differences
-	return writing.Cause{By: r.appliedBy, Reason: last.Reason, Message: last.Message, Differences: last.Differences, More: last.More}
+	return writing.Cause{By: r.appliedBy, Reason: last.Reason, Message: last.WithAuthor(), Differences: last.Differences, More: last.More}
 }
 
 // deletion returns why a step deleted.
