@@ -118,7 +118,7 @@ func (s *Simulator) newToken(client, tenant, scope string) string {
 	}
 	now := s.options.Clock()
 	token := encode(object{"typ": "JWT", "alg": "HS256"}) + "." + encode(object{
-		"aud": audienceOf(scope), "appid": client, "oid": client, "tid": tenant,
+		"aud": audienceOf(scope), "appid": client, "oid": client, "tid": tenant, "idtyp": "app",
 		"iat": now.Unix(), "nbf": now.Unix(), "exp": now.Add(tokenLifetime).Unix(),
 	})
 	return token + "." + s.sign(token)

@@ -22,6 +22,7 @@ func (s *Simulator) controlRoutes() map[string]controlHandler {
 		ID    string `json:"id"`
 		Body  object `json:"body"`
 		Patch object `json:"patch"`
+		By    Author `json:"by"`
 	}
 	type stateInput struct {
 		ID                string `json:"id"`
@@ -53,15 +54,18 @@ func (s *Simulator) controlRoutes() map[string]controlHandler {
 		"GET /counters": view(func(url.Values) any { return s.Counters() }),
 		"GET /requests": view(s.matchingRequests),
 		"GET /writes":   view(s.matchingWrites),
+		"GET /changes":  view(s.matchingChanges),
 		"GET /secrets":  view(func(url.Values) any { return object{"values": s.Secrets()} }),
 		"POST /secrets": command(s.addSecretRule),
 
 		"GET /resources":   view(func(query url.Values) any { return s.Resources(query.Get("id"), query.Get("type")) }),
-		"PUT /resources":   checkedCommand(func(in resourceInput) error { return s.Put(in.ID, in.Body) }),
-		"PATCH /resources": checkedCommand(func(in resourceInput) error { return s.Patch(in.ID, in.Patch) }),
+		"PUT /resources":   checkedCommand(func(in resourceInput) error { return s.As(in.By).Put(in.ID, in.Body) }),
+		"PATCH /resources": checkedCommand(func(in resourceInput) error { return s.As(in.By).Patch(in.ID, in.Patch) }),
 		"DELETE /resources": func(r *http.Request) *response {
-			id := r.URL.Query().Get("id")
-			if !s.Delete(id) {
+			query := r.URL.Query()
+			id := query.Get("id")
+			by := Author{Name: query.Get("by"), Type: query.Get("byType"), Client: query.Get("client"), System: query.Get("system") == "true"}
+			if !s.As(by).Delete(id) {
 				return controlError(http.StatusNotFound, "there is no resource "+id)
 			}
 			return okControl()
@@ -244,6 +248,12 @@ func (s *Simulator) matchingRequests(query url.Values) any {
 
 func (s *Simulator) matchingWrites(query url.Values) any {
 	return slices.DeleteFunc(s.Writes(), func(entry Write) bool { return !globMatch(query.Get("id"), entry.ID) })
+}
+
+func (s *Simulator) matchingChanges(query url.Values) any {
+	return slices.DeleteFunc(s.Changes(), func(entry Change) bool {
+		return !globMatch(query.Get("id"), entry.ID) || !globMatch(query.Get("type"), entry.Type) || !globMatch(query.Get("by"), entry.ChangedBy)
+	})
 }
 
 func (s *Simulator) controlAddFault(r *http.Request) *response {

@@ -14,9 +14,7 @@ import (
 // becomes the limit. A swap, of zones or regions, takes no value. It is an error if no
 // switch gives the value to Azure, so that a test cannot move what stays the client's.
 func (s *Simulator) Act(id, path string, value any) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.completeDueOperations()
+	defer s.As(Author{System: true}).lock()()
 	r := s.find(id)
 	if r == nil {
 		return fmt.Errorf("act on %s: there is no such resource", id)
@@ -35,6 +33,7 @@ func (s *Simulator) Act(id, path string, value any) error {
 	if rule := s.ruleFor(r.typ); rule.onDone != nil && r.op == nil {
 		rule.onDone(s, r)
 	}
+	s.recordWrite(r, "Succeeded")
 	return nil
 }
 

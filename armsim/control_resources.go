@@ -17,14 +17,16 @@ type StoredResource struct {
 
 // Put stores a resource out of band: without checks, an operation or counting. It
 // creates missing groups and parents.
-func (s *Simulator) Put(id string, body map[string]any) error {
+func (s *Simulator) Put(id string, body map[string]any) error { return s.As(Author{}).Put(id, body) }
+
+// Put stores a resource as [Simulator.Put] does.
+func (c *Client) Put(id string, body map[string]any) error {
+	s := c.s
 	t, ok := parseID(id)
 	if !ok || t.kind != kindResource && t.kind != kindGroup {
 		return fmt.Errorf("put %s: this is no resource ID", id)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.completeDueOperations()
+	defer c.lock()()
 	s.createParents(t)
 	q := &request{target: t, resourceType: t.resourceType()}
 	r := s.find(id)
@@ -42,6 +44,7 @@ func (s *Simulator) Put(id string, body map[string]any) error {
 	if state := text(body, "properties.state"); state != "" {
 		properties(r.body)["state"] = state
 	}
+	s.recordWrite(r, "Succeeded")
 	return nil
 }
 
@@ -64,13 +67,18 @@ func (s *Simulator) createMissing(id string) {
 	r := s.store(&request{target: t, resourceType: t.resourceType()}, nil, object{"location": "westus2"})
 	r.past = nil
 	s.completeSyncWrite(r)
+	s.recordWrite(r, "Succeeded")
 }
 
 // Patch applies a JSON merge patch to a stored resource, out of band.
 func (s *Simulator) Patch(id string, patch map[string]any) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.completeDueOperations()
+	return s.As(Author{}).Patch(id, patch)
+}
+
+// Patch patches a stored resource as [Simulator.Patch] does.
+func (c *Client) Patch(id string, patch map[string]any) error {
+	s := c.s
+	defer c.lock()()
 	r := s.find(id)
 	if r == nil {
 		return fmt.Errorf("patch %s: there is no such resource", id)
@@ -81,15 +89,18 @@ func (s *Simulator) Patch(id string, patch map[string]any) error {
 	if row := s.ruleFor(r.typ); row.onDone != nil && r.op == nil {
 		row.onDone(s, r)
 	}
+	s.recordWrite(r, "Succeeded")
 	return nil
 }
 
 // Delete removes a resource with everything below it, out of band. It reports whether
 // the resource existed.
-func (s *Simulator) Delete(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.completeDueOperations()
+func (s *Simulator) Delete(id string) bool { return s.As(Author{}).Delete(id) }
+
+// Delete removes a resource as [Simulator.Delete] does.
+func (c *Client) Delete(id string) bool {
+	s := c.s
+	defer c.lock()()
 	r := s.find(id)
 	if r != nil {
 		s.finishDelete(r)
@@ -107,7 +118,9 @@ func (s *Simulator) SetState(id, provisioningState string, props map[string]any)
 	if r == nil {
 		return fmt.Errorf("set state of %s: there is no such resource", id)
 	}
+	by := systemActor()
 	if r.op != nil && !r.op.done {
+		by = r.op.actor
 		outcome := "Succeeded"
 		if provisioningState == "Failed" || provisioningState == "Canceled" {
 			outcome = provisioningState
@@ -123,6 +136,8 @@ func (s *Simulator) SetState(id, provisioningState string, props map[string]any)
 	}
 	mergePatch(properties(r.body), props)
 	r.version++
+	defer s.actAs(by)()
+	s.recordWrite(r, "Succeeded")
 	return nil
 }
 

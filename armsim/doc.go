@@ -10,6 +10,7 @@
 // # Files
 //
 // simulator.go receives requests, handle_*.go serve them by method and kind,
+// change_*.go record changes,
 // check_*.go refuse them, type_*.go describe resource types (the table is in
 // type_table.go), operation_*.go simulate long-running operations, resource_*.go
 // store and render resources, and control_*.go implement the control API.
@@ -170,6 +171,13 @@
 // created under it ends the recovery. Recover does what the portal does. Azure deletes
 // deployment scripts by itself when their retentionInterval has passed.
 //
+// # Changes
+//
+// Every accepted write, deletion and action is recorded when its effect happens: of an
+// asynchronous operation at its end. The author comes from the token (upn or appid) and the
+// user agent. A change out of band has the author of the control action (see
+// [Simulator.As]), changes that an owner moves and effects on other resources have System.
+//
 // # Recordings
 //
 // Options.Recordings contain Azure's recorded responses: a PUT of a recorded ID
@@ -198,13 +206,16 @@
 //	GET    /_sim/counters                  Counters, with siblingRefusals
 //	GET    /_sim/requests                  [Request], oldest first; ?method= &type= &id= &kind= (type and id are globs)
 //	GET    /_sim/writes                    [Write]: accepted PUT, PATCH and DELETE; ?id= glob
+//	GET    /_sim/changes                   [Change]: writes, deletions and actions when their effect happens, oldest first; ?id= &type= &by= globs
 //	GET    /_sim/secrets                   {"values":[...]}: every secret value that the server made or received
 //	POST   /_sim/secrets                   {"type":glob,"properties":["primaryKey"]}: GETs of the type return such a key
 //
 //	GET    /_sim/resources                 [StoredResource]; ?id= or ?type= glob
-//	PUT    /_sim/resources                 {"id","body"}: put out of band: no operation, parents are created as needed
-//	PATCH  /_sim/resources                 {"id","patch"}: JSON merge patch of the stored resource
-//	DELETE /_sim/resources?id=ID           delete out of band, with everything below it
+//	PUT    /_sim/resources                 {"id","body","by"}: put out of band: no operation, parents are created as needed
+//	PATCH  /_sim/resources                 {"id","patch","by"}: JSON merge patch of the stored resource
+//	                                       "by" is the Author: {"name":"alice@contoso.com","client":"Azure Portal"}; {"system":true}
+//	                                       for Azure itself; absent for an unknown one
+//	DELETE /_sim/resources?id=ID           delete out of band, with everything below it; &by=NAME &byType= &client= &system=true
 //	PUT    /_sim/state                     {"id","provisioningState","properties":{...}}: set a state and end the operation
 //
 //	GET    /_sim/faults                    [Fault] with matched, fired and waiting

@@ -5,9 +5,23 @@ import (
 	"strings"
 )
 
-// handleAction serves POSTs to a resource: the validation of a deployment, the actions that list
-// secrets, listKeys and the actions of the type's row. Others are unknown.
+// handleAction serves a POST to a resource, and records it if it succeeds at once: those that
+// only list keys too.
 func (s *Simulator) handleAction(q *request) *response {
+	resp := s.serveAction(q)
+	if resp.status == http.StatusOK || resp.status == http.StatusNoContent {
+		r := s.find(q.target.id)
+		if r == nil {
+			r = &resource{id: q.target.id, typ: q.resourceType}
+		}
+		s.recordAction(r, q.target.action)
+	}
+	return resp
+}
+
+// serveAction serves POSTs to a resource: the validation of a deployment, the actions that list
+// secrets, listKeys and the actions of the type's row. Others are unknown.
+func (s *Simulator) serveAction(q *request) *response {
 	if resp := s.checkParents(q, "action"); resp != nil {
 		return resp
 	}

@@ -67,9 +67,7 @@ func (s *Simulator) handleMove(q *request) *response {
 // Move moves a resource with its children to another group out of band, at once. It
 // creates the group where it is missing.
 func (s *Simulator) Move(id, group string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.completeDueOperations()
+	defer s.As(Author{}).lock()()
 	t, ok := parseID(id)
 	if g, isGroup := parseID(group); !ok || t.kind != kindResource || len(t.types) != 1 || !isGroup || g.kind != kindGroup {
 		return fmt.Errorf("move %s to %s: only a top-level resource moves, and only to a group", id, group)
@@ -82,7 +80,8 @@ func (s *Simulator) Move(id, group string) error {
 	return nil
 }
 
-// rename gives a resource and everything below it the IDs of another group.
+// rename gives a resource and everything below it the IDs of another group. A moved
+// resource is a deleted one and a new one to those that read changes.
 func (s *Simulator) rename(id, group string) {
 	t, _ := parseID(id)
 	moved := append(s.below(id), s.find(id))
@@ -91,9 +90,15 @@ func (s *Simulator) rename(id, group string) {
 			continue
 		}
 		delete(s.resources, key(r.id))
+		left := *r
 		r.id = group + r.id[len(t.scope):]
 		r.version++
 		s.resources[key(r.id)] = r
+		if standsAlone(r) {
+			r.snapshot = nil
+			s.recordDelete(&left)
+			s.recordWrite(r, "Succeeded")
+		}
 	}
 }
 

@@ -108,6 +108,7 @@ func (s *Simulator) write(q *request, body, sent object) *response {
 		op = s.startOperation(t, r, verb, spec, q)
 	} else {
 		s.completeSyncWrite(r)
+		s.recordWrite(r, "Succeeded")
 	}
 	resp := s.writeResponse(r, op, spec, q)
 	s.log.addWrite(s.clock.now(), q, r, verb, resp.status, r.lastPut)

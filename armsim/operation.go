@@ -29,6 +29,8 @@ type operation struct {
 	answer        *response      // of a validation: the last answer of its Location
 	async         string         // path and query of the Azure-AsyncOperation URL
 	location      string
+	actor         actor  // of the request that started it
+	action        string // name of the action, of an action
 }
 
 // OperationStatus is an operation as the control API reports it.
@@ -65,7 +67,7 @@ func (s *Simulator) newOperation(t target, r *resource, verb string, spec Operat
 	now := s.clock.now()
 	op := &operation{
 		name: s.newGUID(), verb: verb, method: q.r.Method, resource: r, spec: spec,
-		start: now, end: now.Add(spec.duration()), status: spec.StatusWord,
+		start: now, end: now.Add(spec.duration()), status: spec.StatusWord, actor: s.actor, action: q.target.action,
 	}
 	s.setOperationURLs(op, t, q)
 	s.operations[op.name], s.active[op.name] = op, op
@@ -149,15 +151,15 @@ func (s *Simulator) completeDueOperations() {
 			s.complete(op)
 		}
 	}
+	s.reports.checked = now
 }
 
 func (s *Simulator) complete(op *operation) {
 	r := op.resource
 	op.finish(op.end, op.spec.Outcome)
+	defer s.actAs(s.endOf(op))()
 	if op.detached {
-		if op.onEnd != nil {
-			op.onEnd()
-		}
+		s.completeDetached(op)
 		return
 	}
 	if op.verb != "delete" {
@@ -179,12 +181,27 @@ func (s *Simulator) complete(op *operation) {
 			op.onEnd()
 		}
 		s.finishWrite(r)
+		s.recordOperation(op, "Succeeded")
 	case r.hidden:
 		s.remove(r.id)
+		s.recordOperation(op, "Failed")
 	default:
 		r.setState(op.spec.Outcome)
 		s.finishInlineChildren(r, op.spec.Outcome)
+		s.recordOperation(op, "Failed")
 	}
+}
+
+// completeDetached completes an operation that does not affect its resource.
+func (s *Simulator) completeDetached(op *operation) {
+	if op.onEnd != nil {
+		op.onEnd()
+	}
+	if op.spec.Outcome == "Succeeded" {
+		s.recordOperation(op, "Succeeded")
+		return
+	}
+	s.recordOperation(op, "Failed")
 }
 
 // finishDelete removes a resource at the end of its DELETE.
@@ -193,6 +210,7 @@ func (s *Simulator) finishDelete(r *resource) {
 	if row := s.ruleFor(r.typ); row.onDeleted != nil {
 		row.onDeleted(s, r)
 	}
+	s.recordDelete(r)
 }
 
 // finishWrite completes a write: it sets what the server adds only at the end.

@@ -34,7 +34,9 @@ func (s *Simulator) advanceGroupDeletions() {
 		if whole <= 0 {
 			continue
 		}
+		restore := s.actAs(op.actor)
 		s.advanceGroupDeletion(op.groupDeletion, int(float64(op.groupDeletion.total)*min(1, past.Seconds()/whole.Seconds())))
+		restore()
 	}
 }
 
@@ -56,6 +58,9 @@ func (s *Simulator) advanceGroupDeletion(d *groupDeletion, due int) {
 			}
 			if _, rule := s.findUser(r); rule == nil && !parents[key(id)] {
 				s.removeOne(r)
+				if standsAlone(r) {
+					s.recordDelete(r)
+				}
 				continue
 			}
 			blocked = append(blocked, id)
@@ -83,9 +88,11 @@ func (s *Simulator) finishGroupDelete(op *operation) {
 	}
 	if len(blocked) == 0 {
 		s.remove(group.id)
+		s.recordDelete(group)
 		return
 	}
 	group.setState("Succeeded")
+	s.recordFailure(group, changeDelete, "delete")
 	op.status, op.spec.ErrorStatus, op.spec.ErrorCode = "Failed", http.StatusConflict, "ResourceGroupDeletionBlocked"
 	op.spec.ErrorMessage = fmt.Sprintf(
 		"Deletion of resource group '%s' failed as resources with identifiers '%s' could not be deleted. The provisioning state of the resource group will be rolled back. The tracking Id is '%s'. Please check audit logs for more details.",

@@ -28,6 +28,7 @@ type resource struct {
 	model            string            // of a scale set's machine: the model at its creation
 	deleteQuery      url.Values        // the query of the accepted DELETE
 	apiVersion       string            // of the last PUT or PATCH
+	snapshot         object            // as rendered at the last recorded change; nil before the first one
 }
 
 func (r *resource) state() string { return text(r.body, "properties.provisioningState") }
@@ -91,6 +92,14 @@ func (s *Simulator) remove(id string) {
 		if r != nil {
 			s.removeOne(r)
 		}
+	}
+}
+
+// removeWith deletes a resource that the service deletes with another one.
+func (s *Simulator) removeWith(id string) {
+	if r := s.find(id); r != nil {
+		s.remove(id)
+		s.touch(r)
 	}
 }
 

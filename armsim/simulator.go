@@ -4,7 +4,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
-	"fmt"
 	"math/rand"
 	"net/http"
 	"slices"
@@ -56,6 +55,8 @@ type Simulator struct {
 	keyRounds      map[string]int         // regenerations, by GUID of the resource and name of the key
 	removed        map[string]removed     // still in lists; by lower-cased ID
 	graphCalls     map[string][]time.Time // times of queries by principal
+	actor          actor                  // origin of the changes that take effect now
+	reports        *reports
 }
 
 // New returns a simulator without resources.
@@ -93,6 +94,7 @@ func (s *Simulator) resetState(all bool) {
 	s.answers = nil
 	s.deleted, s.expiring = map[string]*deletedResource{}, map[string]time.Time{}
 	s.removed, s.graphCalls = map[string]removed{}, map[string][]time.Time{}
+	s.actor, s.reports = systemActor(), newReports(s.options.Seed)
 	s.holds, s.denials, s.registrations = nil, nil, map[string]registration{}
 	s.vaultSecrets, s.vaultDenials, s.keyRounds = map[string]*vaultSecret{}, nil, map[string]int{}
 	s.throttle, s.buckets = s.options.Throttle, map[string]*bucket{}
@@ -106,12 +108,7 @@ func (s *Simulator) locked(change func()) {
 }
 
 // newGUID returns the next GUID of the seed.
-func (s *Simulator) newGUID() string {
-	var b [16]byte
-	s.random.Read(b[:]) // math/rand never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])
-}
+func (s *Simulator) newGUID() string { return guidFrom(s.random) }
 
 // derivedSecret returns a secret value of the server. The same seed, owner and name
 // give the same value.
@@ -148,21 +145,24 @@ func (q *request) origin() string {
 
 // principal returns the object ID in the token, which is not verified here; "" without
 // a token.
-func (q *request) principal() string {
+func (q *request) principal() string { return text(q.claims(), "oid") }
+
+// claims returns the claims of the token, which is not verified here; nil without a token.
+func (q *request) claims() object {
 	_, token, _ := strings.Cut(q.r.Header.Get("Authorization"), " ")
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
-		return ""
+		return nil
 	}
 	data, err := base64.RawURLEncoding.DecodeString(parts[1])
 	if err != nil {
-		return ""
+		return nil
 	}
 	claims, err := decodeObject(data)
 	if err != nil {
-		return ""
+		return nil
 	}
-	return text(claims, "oid")
+	return claims
 }
 
 // ServeHTTP routes a request to ARM, a key vault, the token endpoint or the control API.
@@ -188,6 +188,7 @@ func (s *Simulator) serveARM(w http.ResponseWriter, r *http.Request) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.completeDueOperations()
+			defer s.actAs(actorOf(q))()
 			return s.dispatch(q)
 		})
 	}

@@ -70,5 +70,9 @@ func (s *Simulator) Restore(snapshot []byte) error {
 			lastPut: r.LastPut, created: r.Created, connectionStates: r.ConnectionStates, serial: r.Serial, model: r.Model, apiVersion: r.APIVersion,
 		}
 	}
+	for _, r := range saved {
+		restored := s.find(r.ID)
+		restored.snapshot = s.render(restored)
+	}
 	return nil
 }

@@ -161,8 +161,7 @@ func (s *Simulator) deletedByName(t target) *deletedResource {
 // Recover brings a deleted resource back with everything that was below it, as the
 // portal or the service's command does. It reports whether there was one.
 func (s *Simulator) Recover(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.As(Author{}).lock()()
 	held := s.deleted[key(id)]
 	if held == nil || s.find(id) != nil || !held.purged.IsZero() {
 		return false
@@ -172,6 +171,7 @@ func (s *Simulator) Recover(id string) bool {
 	held.top.setState("Succeeded")
 	s.resources[key(id)] = held.top
 	s.restoreBelow(held)
+	s.recordWrite(held.top, "Succeeded")
 	return true
 }
 

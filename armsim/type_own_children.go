@@ -46,6 +46,7 @@ func (s *Simulator) createOwnChildren(r *resource) {
 		made.body = cloneObject(child.body)
 		made.setState("Succeeded")
 		s.resources[key(made.id)] = made
+		s.touch(made)
 	}
 }
 

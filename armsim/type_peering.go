@@ -66,6 +66,7 @@ func connectPeering(s *Simulator, r *resource) {
 		state = peeringConnected
 		properties(other.body)["peeringState"] = state
 		other.version++
+		s.touch(other)
 	}
 	properties(r.body)["peeringState"] = state
 }
@@ -75,6 +76,7 @@ func disconnectPeering(s *Simulator, r *resource) {
 	if other := s.counterpart(r); other != nil {
 		properties(other.body)["peeringState"] = peeringDisconnected
 		other.version++
+		s.touch(other)
 	}
 }
 
@@ -84,6 +86,7 @@ func disconnectNetwork(s *Simulator, network *resource) {
 		if strings.EqualFold(r.typ, peeringType) && key(remoteNetwork(r.body)) == key(network.id) {
 			properties(r.body)["peeringState"] = peeringDisconnected
 			r.version++
+			s.touch(r)
 		}
 	}
 }

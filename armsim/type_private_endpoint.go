@@ -28,9 +28,7 @@ type Approval struct {
 // Approve sets the state of a private endpoint's connections, automatic or manual.
 // Later PUTs keep it.
 func (s *Simulator) Approve(a Approval) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.completeDueOperations()
+	defer s.As(Author{}).lock()()
 	if !isApprovalStatus(a.Status) {
 		return fmt.Errorf("approve %s: the status %q is not Approved, Rejected, Disconnected or Pending", a.ID, a.Status)
 	}
@@ -51,6 +49,7 @@ func (s *Simulator) Approve(a Approval) error {
 		return fmt.Errorf("approve %s: it has no connection %q", a.ID, a.Connection)
 	}
 	r.version++
+	s.recordWrite(r, "Succeeded")
 	return nil
 }
 
@@ -154,6 +153,7 @@ func createInterface(s *Simulator, endpoint *resource) {
 			"subnet": object{"id": text(endpoint.body, "properties.subnet.id")}, "privateIPAddress": "10.0.0.4",
 		}}},
 	}}
+	s.touch(r)
 }
 
-func removeInterface(s *Simulator, endpoint *resource) { s.remove(interfaceID(endpoint)) }
+func removeInterface(s *Simulator, endpoint *resource) { s.removeWith(interfaceID(endpoint)) }

@@ -134,4 +134,5 @@ func (s *Simulator) setEndpointState(connection *resource, status, description s
 	}
 	endpoint.setConnectionState(name, status, description)
 	endpoint.version++
+	s.touch(endpoint)
 }

@@ -177,7 +177,7 @@ func deleteEmptyPlan(s *Simulator, site *resource) {
 			return
 		}
 	}
-	s.remove(plan)
+	s.removeWith(plan)
 }
 
 // deleteWithMachine deletes the disks, network interfaces and addresses of a deleted
@@ -185,7 +185,7 @@ func deleteEmptyPlan(s *Simulator, site *resource) {
 // and attached resources).
 func deleteWithMachine(s *Simulator, machine *resource) {
 	for _, id := range markedForDelete(machine.body) {
-		s.remove(id)
+		s.removeWith(id)
 	}
 }
 

@@ -84,12 +84,12 @@ type KeyChange struct {
 
 // RegenerateKey changes a key, as the service's own action does.
 func (s *Simulator) RegenerateKey(change KeyChange) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.As(Author{}).lock()()
 	r := s.find(change.ID)
 	if r == nil {
 		return fmt.Errorf("there is no resource %s", change.ID)
 	}
 	s.keyRounds[r.guid+"/"+change.Name]++
+	s.recordAction(r, "regenerateKey")
 	return nil
 }
