@@ -47,10 +47,14 @@ type reports struct {
 	changes []Change
 	touched []*resource // changed or removed by the effect of another resource's change
 	checked time.Time   // when operations were last completed
+	// checkedReal is the same in real time.
+	checkedReal time.Time
+	records     []*graphRecord          // of Resource Graph, oldest first
+	latest      map[string]*graphRecord // by lower-cased ID of the resource
 }
 
 func newReports(seed int64) *reports {
-	return &reports{random: rand.New(rand.NewSource(seed + 1))}
+	return &reports{random: rand.New(rand.NewSource(seed + 1)), latest: map[string]*graphRecord{}}
 }
 
 func (p *reports) newGUID() string { return guidFrom(p.random) }
@@ -78,6 +82,7 @@ func (s *Simulator) recordWrite(r *resource, status string) {
 		}
 	}
 	s.addChange(r, changeType, "write", status, paths)
+	s.indexChange(r, s.actor.operation(r.typ, "write"))
 	s.recordTouched()
 }
 
@@ -90,6 +95,7 @@ func (s *Simulator) recordFailure(r *resource, changeType, verb string) {
 func (s *Simulator) recordDelete(r *resource) {
 	r.snapshot = nil
 	s.addChange(r, changeDelete, "delete", "Succeeded", nil)
+	s.indexDelete(r)
 	s.recordTouched()
 }
 
@@ -107,6 +113,7 @@ func (s *Simulator) recordActionEnd(r *resource, name, status string) {
 		after := s.render(r)
 		paths = changedPaths(compareSnapshots(r.snapshot, after))
 		r.snapshot = after
+		s.indexChange(r, s.actor.operation(r.typ, name+"/action"))
 	}
 	s.addChange(r, changeAction, name+"/action", status, paths)
 	s.recordTouched()
@@ -196,6 +203,15 @@ func (a Author) client() string {
 		return unspecified
 	}
 	return a.Client
+}
+
+// operation returns the operation as Resource Graph reports it. It names none for an author
+// that it does not know.
+func (a Author) operation(typ, verb string) string {
+	if a.System || a.Name == "" {
+		return unspecified
+	}
+	return operationName(typ, verb)
 }
 
 // operationName returns an operation as Azure's roles name it. Resource groups have a type

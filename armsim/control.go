@@ -88,6 +88,7 @@ func (s *Simulator) controlRoutes() map[string]controlHandler {
 		"DELETE /deny":              trigger(s.AllowAll),
 		"PUT /throttle":             command(s.SetThrottle),
 		"PUT /options":              command(s.changeOptions),
+		"PUT /reports":              command(s.changeReports),
 		"GET /policies":             view(func(url.Values) any { return s.listPolicies() }),
 		"POST /policies":            checkedCommand(s.AddPolicy),
 		"DELETE /policies":          s.controlRemovePolicy,

@@ -178,6 +178,14 @@
 // user agent. A change out of band has the author of the control action (see
 // [Simulator.As]), changes that an owner moves and effects on other resources have System.
 //
+// Resource Graph has a record of each change of a resource in its table resources, in
+// resourcechanges, and of a group, in resourcecontainerchanges. It compares snapshots: a
+// change of a child that the parent contains is one of the parent, a write that changes
+// nothing has no record, and two updates of one moment have one. Records become visible
+// after a delay and are dropped after 14 days. ChangeReports configures delays, losses,
+// doubles and disorder. Timestamps are in real time, because the clocks of clients do not
+// follow the simulated one.
+//
 // # Recordings
 //
 // Options.Recordings contain Azure's recorded responses: a PUT of a recorded ID
@@ -235,6 +243,8 @@
 //	DELETE /_sim/deny                      allow everything again
 //	PUT    /_sim/throttle                  Throttle; {} switches it off
 //	PUT    /_sim/options                   {"readAfterWriteSeconds":5,"approvalSeconds":20,"manualApprovalSeconds":300}: absent fields keep their value
+//	PUT    /_sim/reports                   {"graph":{"minDelaySeconds","maxDelaySeconds","lost":0.1,"doubled":0.1,"shuffled":0.1},"events":{...},
+//	                                       "mergeSeconds","halfway","retentionSeconds"}: how later changes are reported
 //	GET    /_sim/policies                  [Policy]
 //	POST   /_sim/policies                  Policy: a modify policy adds tags to bodies, a deny policy refuses them
 //	DELETE /_sim/policies[/{name}]         remove

@@ -26,7 +26,7 @@ var graphCondition = regexp.MustCompile(`(?i)^([a-z.]+(?:\['[^']*'\])?)\s*(==|=~
 var graphAnd = regexp.MustCompile(`(?i)\s+and\s+`)
 
 // graph serves POST providers/Microsoft.ResourceGraph/resources; nil for other requests. Of
-// KQL it knows the table resources with where (== and =~ on texts, joined by and), project,
+// KQL it knows the tables of changes (see changeQuery), and the table resources with where (== and =~ on texts, joined by and), project,
 // order by id and limit; anything else is the service's refusal of a query.
 func (s *Simulator) graph(q *request) *response {
 	if !strings.EqualFold(q.target.namespace, "Microsoft.ResourceGraph") || !strings.EqualFold(q.target.action, "resources") || q.r.Method != http.MethodPost {
@@ -39,10 +39,19 @@ func (s *Simulator) graph(q *request) *response {
 	if refused != nil {
 		return refused
 	}
+	if resp := s.checkGraphScope(body); resp != nil {
+		return resp
+	}
+	if kql := text(body, "query"); queriesChanges(kql) {
+		query, err := parseChangeQuery(kql)
+		if err != nil {
+			return errGraphQuery(q)
+		}
+		return graphPage(body, query.columns, query.run(s.changeRows(body, query.tables)))
+	}
 	query, ok := parseGraphQuery(text(body, "query"))
 	if !ok {
-		return armErrorDetail(http.StatusBadRequest, "BadRequest", "Please provide below info when asking for support: correlationId = "+q.correlationID,
-			"InvalidQuery", "Query is invalid. Please refer to the documentation for the Azure Resource Graph service and fix the error before retrying.")
+		return errGraphQuery(q)
 	}
 	var rows []any
 	for _, r := range s.graphRows(body) {
@@ -50,7 +59,16 @@ func (s *Simulator) graph(q *request) *response {
 			rows = append(rows, query.row(shown))
 		}
 	}
-	return graphPage(body, query, rows)
+	if query.limit > 0 {
+		rows = rows[:min(query.limit, len(rows))]
+	}
+	return graphPage(body, query.columns, rows)
+}
+
+// errGraphQuery is the service's refusal of a query.
+func errGraphQuery(q *request) *response {
+	return armErrorDetail(http.StatusBadRequest, "BadRequest", "Please provide below info when asking for support: correlationId = "+q.correlationID,
+		"InvalidQuery", "Query is invalid. Please refer to the documentation for the Azure Resource Graph service and fix the error before retrying.")
 }
 
 // graphQuota refuses a query beyond the quota of the principal.
@@ -75,7 +93,7 @@ func (s *Simulator) graphRows(body object) []*resource {
 	subscriptions, _ := body["subscriptions"].([]any)
 	return s.indexed("", func(r *resource, t target) bool {
 		inScope := func(id any) bool { return strings.EqualFold(t.subscription, text(object{"id": id}, "id")) }
-		return t.kind == kindResource && !t.isExtension() && text(r.body, "location") != "" &&
+		return isTracked(r, t) &&
 			(len(subscriptions) == 0 || slices.ContainsFunc(subscriptions, inScope))
 	})
 }
@@ -161,11 +179,8 @@ func (q graphQuery) row(shown object) object {
 }
 
 // graphPage returns one page. Without a column id the service cannot continue: it cuts the
-// rows and offers no token.
-func graphPage(body object, query graphQuery, rows []any) *response {
-	if query.limit > 0 {
-		rows = rows[:min(query.limit, len(rows))]
-	}
+// rows and offers no token. No columns are all of them.
+func graphPage(body object, columns []string, rows []any) *response {
 	options, _ := body["options"].(object)
 	size, start := 100, 0
 	if top, err := strconv.Atoi(number(options["$top"])); err == nil && top > 0 {
@@ -185,7 +200,7 @@ func graphPage(body object, query graphQuery, rows []any) *response {
 	out := object{"totalRecords": len(rows), "count": len(data), "data": data, "facets": []any{}, "resultTruncated": "false"}
 	if end < len(rows) {
 		out["resultTruncated"] = "true"
-		if len(query.columns) == 0 || slices.Contains(query.columns, "id") {
+		if len(columns) == 0 || slices.Contains(columns, "id") {
 			out["resultTruncated"] = "false"
 			out["$skipToken"] = base64.URLEncoding.EncodeToString([]byte("rows:" + strconv.Itoa(end)))
 		}

@@ -95,7 +95,7 @@ func (s *Simulator) rename(id, group string) {
 		r.version++
 		s.resources[key(r.id)] = r
 		if standsAlone(r) {
-			r.snapshot = nil
+			r.snapshot, r.indexed = nil, nil
 			s.recordDelete(&left)
 			s.recordWrite(r, "Succeeded")
 		}

@@ -106,6 +106,9 @@ func (s *Simulator) write(q *request, body, sent object) *response {
 	var op *operation
 	if spec.Shape != ShapeSync && spec.Shape != ShapeSelf {
 		op = s.startOperation(t, r, verb, spec, q)
+		if !r.hidden && s.reports.random.Float64() < s.options.Changes.Halfway {
+			s.indexChange(r, s.actor.operation(r.typ, "write"))
+		}
 	} else {
 		s.completeSyncWrite(r)
 		s.recordWrite(r, "Succeeded")

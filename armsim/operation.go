@@ -151,7 +151,7 @@ func (s *Simulator) completeDueOperations() {
 			s.complete(op)
 		}
 	}
-	s.reports.checked = now
+	s.reports.checked, s.reports.checkedReal = now, s.options.Clock()
 }
 
 func (s *Simulator) complete(op *operation) {

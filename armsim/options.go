@@ -74,6 +74,8 @@ type Options struct {
 	// VaultSuffix is the suffix of the hosts that are key vaults, for example vault.example;
 	// "" serves none. Every vault exists.
 	VaultSuffix string
+	// Changes configures how changes are reported to clients that ask for them.
+	Changes ChangeReports
 	// RefusedETags are globs over types that show an ETag and refuse it in If-Match
 	// (412). No provider documents that it does.
 	RefusedETags []string
@@ -99,6 +101,7 @@ func (o Options) withDefaults() Options {
 	if o.Approval <= 0 {
 		o.Approval = defaultApproval
 	}
+	o.Changes = o.Changes.withDefaults()
 	if o.MaxRequests <= 0 {
 		o.MaxRequests = defaultMaxRequests
 	}

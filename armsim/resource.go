@@ -29,6 +29,7 @@ type resource struct {
 	deleteQuery      url.Values        // the query of the accepted DELETE
 	apiVersion       string            // of the last PUT or PATCH
 	snapshot         object            // as rendered at the last recorded change; nil before the first one
+	indexed          object            // as Resource Graph has it; nil if it does not
 }
 
 func (r *resource) state() string { return text(r.body, "properties.provisioningState") }
@@ -110,6 +111,9 @@ func (s *Simulator) removeOne(r *resource) {
 	}
 	s.keepDeleted(r)
 	s.keepListed(r)
+	if r.indexed != nil {
+		s.indexDelete(r)
+	}
 	delete(s.resources, key(r.id))
 }
 

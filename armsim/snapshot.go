@@ -73,6 +73,9 @@ func (s *Simulator) Restore(snapshot []byte) error {
 	for _, r := range saved {
 		restored := s.find(r.ID)
 		restored.snapshot = s.render(restored)
+		if s.graphTarget(restored) == restored {
+			restored.indexed = restored.snapshot
+		}
 	}
 	return nil
 }
