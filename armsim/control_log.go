@@ -42,7 +42,7 @@ type Write struct {
 }
 
 // Counters counts requests since the start or the last reset. ByMethod, ByType and ByID
-// do not include polls of operation URLs, token requests and requests to key vaults; ByKind does. Keys of types
+// do not include polls of operation URLs, token requests and requests to key vaults and queues; ByKind does. Keys of types
 // and IDs are lower-cased.
 type Counters struct {
 	Total    int                       `json:"total"`
@@ -95,7 +95,7 @@ func (r *requestLog) addRequest(now time.Time, q *request, resp *response) {
 	c.Total++
 	c.ByStatus[resp.status]++
 	count(c.ByKind, entry.Kind, entry.Method)
-	if q.target.kind == kindOperation || q.target.kind == kindToken || q.target.kind == kindVault {
+	if q.target.kind == kindOperation || q.target.kind == kindToken || q.target.kind == kindVault || q.target.kind == kindQueue {
 		return
 	}
 	c.ByMethod[entry.Method]++

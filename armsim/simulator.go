@@ -57,6 +57,7 @@ type Simulator struct {
 	graphCalls     map[string][]time.Time // times of queries by principal
 	actor          actor                  // origin of the changes that take effect now
 	reports        *reports
+	queues         map[string]*storageQueue // by queueKey
 }
 
 // New returns a simulator without resources.
@@ -94,7 +95,7 @@ func (s *Simulator) resetState(all bool) {
 	s.answers = nil
 	s.deleted, s.expiring = map[string]*deletedResource{}, map[string]time.Time{}
 	s.removed, s.graphCalls = map[string]removed{}, map[string][]time.Time{}
-	s.actor, s.reports = systemActor(), newReports(s.options.Seed)
+	s.actor, s.reports, s.queues = systemActor(), newReports(s.options.Seed), map[string]*storageQueue{}
 	s.holds, s.denials, s.registrations = nil, nil, map[string]registration{}
 	s.vaultSecrets, s.vaultDenials, s.keyRounds = map[string]*vaultSecret{}, nil, map[string]int{}
 	s.throttle, s.buckets = s.options.Throttle, map[string]*bucket{}
@@ -165,7 +166,7 @@ func (q *request) claims() object {
 	return claims
 }
 
-// ServeHTTP routes a request to ARM, a key vault, the token endpoint or the control API.
+// ServeHTTP routes a request to ARM, a key vault, a queue, the token endpoint or the control API.
 func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	vault := s.vaultOf(r)
 	switch path := strings.ToLower(r.URL.Path); {
@@ -173,6 +174,8 @@ func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.serveVault(w, r, vault)
 	case strings.HasPrefix(path, controlPrefix):
 		s.serveControl(w, r)
+	case strings.HasPrefix(path, queuePrefix):
+		s.serveQueue(w, r)
 	case isAuthPath(path):
 		s.serveAuth(w, r)
 	default:

@@ -24,6 +24,7 @@ const (
 	kindOperation      kind = "operation"
 	kindToken          kind = "token"
 	kindVault          kind = "vault"
+	kindQueue          kind = "queue"
 	kindMetadata       kind = "metadata"
 	kindMove           kind = "move" // moveResources of a group
 )
