@@ -57,7 +57,10 @@ func (a Author) name() string {
 // operation that ends, or a control action. The simulator's lock guards it.
 type actor struct {
 	Author
-	at time.Time // of the effect, simulated; zero is now
+	at       time.Time // of the effect, simulated; zero is now
+	claims   object    // of the token
+	resource string    // ID of the target, as the request spells it
+	request  object    // method, URL and IDs of the request, as events show it
 }
 
 // systemActor makes the changes without a request.
@@ -77,7 +80,10 @@ func actorOf(q *request) actor {
 	case text(claims, "appid") != "":
 		by.Name, by.Type = text(claims, "appid"), "Application"
 	}
-	return actor{Author: by}
+	return actor{Author: by, claims: claims, resource: q.target.id, request: object{
+		"clientRequestId": cmp.Or(q.r.Header.Get("x-ms-client-request-id"), q.requestID), "clientIpAddress": "203.0.113.1",
+		"method": q.r.Method, "url": q.origin() + q.r.URL.RequestURI(),
+	}}
 }
 
 // clientOf returns the client that Azure recognizes by a user agent, "" for any other. The

@@ -177,6 +177,7 @@ func (s *Simulator) addChange(r *resource, changeType, operation, status string,
 		change.Operation = operationName(r.typ, operation)
 	}
 	p.changes = bounded(append(p.changes, change), maxChanges)
+	s.raiseEvent(change)
 }
 
 // effectTime returns the simulated time of the change that is recorded.

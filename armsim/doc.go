@@ -10,7 +10,7 @@
 // # Files
 //
 // simulator.go receives requests, handle_*.go serve them by method and kind,
-// change_*.go record changes,
+// change_*.go record and report changes, queue*.go serve storage queues,
 // check_*.go refuse them, type_*.go describe resource types (the table is in
 // type_table.go), operation_*.go simulate long-running operations, resource_*.go
 // store and render resources, and control_*.go implement the control API.
@@ -186,6 +186,12 @@
 // doubles and disorder. Timestamps are in real time, because the clocks of clients do not
 // follow the simulated one.
 //
+// Event Grid raises an event of each change that a request made, of actions and failures
+// too, and puts it in the storage queues that are subscribed (SubscribeQueue). A queue has
+// the path /_queue/ACCOUNT/QUEUE and the REST API of Storage: messages in base64, visibility
+// timeouts, pop receipts, dequeue counts. A visibility timeout is in real time, as a
+// Retry-After is. Denials and faults have the queue as /queues/ACCOUNT/QUEUE.
+//
 // # Recordings
 //
 // Options.Recordings contain Azure's recorded responses: a PUT of a recorded ID
@@ -245,6 +251,9 @@
 //	PUT    /_sim/options                   {"readAfterWriteSeconds":5,"approvalSeconds":20,"manualApprovalSeconds":300}: absent fields keep their value
 //	PUT    /_sim/reports                   {"graph":{"minDelaySeconds","maxDelaySeconds","lost":0.1,"doubled":0.1,"shuffled":0.1},"events":{...},
 //	                                       "mergeSeconds","halfway","retentionSeconds"}: how later changes are reported
+//	GET    /_sim/queues                    [QueueStatus]
+//	POST   /_sim/queues                    QueueSubscription: {"account","queue","subscription"}: a queue gets events; it is created if absent
+//	POST   /_sim/queues/messages           Poison: {"account","queue","kind":"text"}: a message that is no event
 //	GET    /_sim/policies                  [Policy]
 //	POST   /_sim/policies                  Policy: a modify policy adds tags to bodies, a deny policy refuses them
 //	DELETE /_sim/policies[/{name}]         remove
