@@ -30,6 +30,7 @@ func TestRecordMessages(t *testing.T) {
 		"deleted-in-turn": pathDeletedInTurn, "queued-in-sync": pathQueuedInSync, "queued-deleted": pathQueuedDeleted,
 		"queued-forgotten": pathQueuedForgotten, "queued-long": pathQueuedLong, "detached": pathDetached, "released": pathReleased, "replaced-awaited": pathReplaced,
 		"audit-unwritten": pathAuditUnwritten, "once-unwritten": pathOnceUnwritten, "freeze-unwritten": pathFreezeUnwritten,
+		"reported": pathReported, "feed": pathFeed, "feed-continued": pathFeedContinued,
 		"refused-first": pathRefusedFirst, "unnamed": pathUnnamed, "holder-notified": pathHolderNotified,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -448,4 +449,62 @@ func pathHolderNotified(p *played) {
 	s.begin(s.queue, workflows.SerializeSiblingsWorkflow, input, workflows.TakeTurnUpdate, []activities.Turn{s.turn("a")})
 	s.take(p.name)
 	p.record(s.queue)
+}
+
+// pathReported reports changes to a resource with a long interval: of another writer, twice, of its
+// own run before it was visible, and that the feed does not follow.
+func pathReported(p *played) {
+	p.script["PostCheck"] = scripted[activities.PostCheckInput](activities.PostCheckResult{Verdict: succeeds, Interval: 24 * time.Hour})
+	p.ready()
+	report := func(reports activities.Reports) {
+		p.T.Helper()
+		reports.RereadWindow = 2 * time.Second
+		if err := p.Client.SignalWorkflow(p.T.Context(), p.id(), "", workflows.ReportSignal, reports); err != nil {
+			p.T.Fatal(err)
+		}
+	}
+	change := resource.ReportedChange{At: time.Now().Add(-time.Minute), Kind: resource.ChangeUpdate, Correlation: "another"}
+	report(activities.Reports{Changes: []resource.ReportedChange{change}})
+	p.untilReady(2)
+	report(activities.Reports{Changes: []resource.ReportedChange{change}})
+	own := change
+	own.At, own.Correlation = time.Now(), p.runID(p.id())
+	report(activities.Reports{Changes: []resource.ReportedChange{own}})
+	p.untilReady(3)
+	report(activities.Reports{Unfollowed: true})
+	p.record(p.id())
+}
+
+// feed starts the workflow of a feed and waits for its end.
+func (p *played) feed(results ...activities.FollowChangesResult) {
+	p.script["FollowChanges"] = inTurn[activities.FollowChangesInput](results...)
+	p.script["ReportUnfollowed"] = failing[activities.ReportUnfollowedInput, activities.ReportUnfollowedResult]
+	p.work()
+	options := client.StartWorkflowOptions{ID: workflows.FollowChangesWorkflowID(p.name, "default"), TaskQueue: p.name}
+	if _, err := p.Client.ExecuteWorkflow(p.T.Context(), options, workflows.FollowChangesWorkflow, activities.FollowChangesInput{Credential: "default"}); err != nil {
+		p.T.Fatal(err)
+	}
+}
+
+// pathFeed follows a feed that stops to follow, and ends once the workers have no source.
+func pathFeed(p *played) {
+	p.feed(
+		activities.FollowChangesResult{State: activities.FeedState{Source: "s", Following: true}},
+		activities.FollowChangesResult{State: activities.FeedState{Source: "s", Following: true}},
+		activities.FollowChangesResult{State: activities.FeedState{Source: "s", Refused: "no right"}, Unfollowed: true},
+		activities.FollowChangesResult{Off: true},
+	)
+	if err := p.end(workflows.FollowChangesWorkflowID(p.name, "default"), p.name); err != nil {
+		p.T.Error(err)
+	}
+}
+
+// pathFeedContinued follows a feed until its run continues as new.
+func pathFeedContinued(p *played) {
+	p.feed(activities.FollowChangesResult{State: activities.FeedState{Source: "s", Following: true}})
+	id := workflows.FollowChangesWorkflowID(p.name, "default")
+	p.untilContinued(id, p.runID(id), p.name)
+	if err := p.Client.TerminateWorkflow(p.T.Context(), id, "", "recorded"); err != nil {
+		p.T.Error(err)
+	}
 }

@@ -1,0 +1,129 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+)
+
+// identityManifest is an identity of which Resource Graph reports every change.
+func identityManifest(name, owner string) string {
+	return fmt.Sprintf(`type: Microsoft.ManagedIdentity/userAssignedIdentities@2023-01-31
+name: %s
+owner: %s/resourceGroups/%s
+body: {location: westus2, tags: {purpose: e2e}}
+`, name, subscription, owner)
+}
+
+func identityID(name, owner string) string {
+	return subscription + "/resourceGroups/" + owner + "/providers/Microsoft.ManagedIdentity/userAssignedIdentities/" + name
+}
+
+// feedOptions reports changes after a second or two of real time.
+func feedOptions() harness.Options {
+	return harness.Options{Simulator: armsim.Options{TimeScale: 1, Changes: armsim.ChangeReports{
+		Graph: armsim.Reporting{MinDelay: time.Second, MaxDelay: 2 * time.Second}, Events: armsim.Reporting{MinDelay: 100 * time.Millisecond, MaxDelay: time.Second},
+	}}}
+}
+
+// feedWorker follows a source with short times.
+func feedWorker(w *harness.World, source string) *harness.Worker {
+	env := []string{"ARMATURE_FEED_SOURCE=" + source, "ARMATURE_FEED_INTERVAL=1s", "ARMATURE_REREAD_WINDOW=5s"}
+	if source == "queue" {
+		w.Sim.Call(http.MethodPost, "/queues", map[string]any{"account": "account", "queue": "changes"}, nil)
+		env = append(env, "ARMATURE_FEED_QUEUE="+w.Sim.URL()+"/_queue/account/changes")
+	}
+	return w.StartWorker(harness.WorkerOptions{Env: env})
+}
+
+// patchAs changes a resource as another user does.
+func patchAs(w *harness.World, by armsim.Author, id string, patch map[string]any) {
+	w.T.Helper()
+	w.Sim.Call(http.MethodPatch, "/resources", map[string]any{"id": id, "patch": patch, "by": by}, nil)
+}
+
+// TestFeed changes a resource behind the back of its workflow, which would read it after an hour:
+// both sources wake it, its drift names the author, and own writes cause no loop.
+func TestFeed(t *testing.T) {
+	t.Parallel()
+	alice := armsim.Author{Name: "alice@contoso.com", Type: "User", Client: "Azure Portal"}
+	for _, source := range []string{"resource-graph", "queue"} {
+		t.Run(source, func(t *testing.T) {
+			t.Parallel()
+			w := harness.New(t, binaries, feedOptions())
+			worker := feedWorker(w, source)
+			s := scenarios{w}
+			s.putGroup("feed")
+			w.Write("id.yaml", identityManifest("one", "feed"))
+			w.MustCLI("apply", "-f", "id.yaml", "--wait", "--timeout", "60s")
+			id := identityID("one", "feed")
+			w.Until(time.Minute, "the own creation was read again once", func() (bool, string) {
+				n := w.Sim.Count(http.MethodGet, id)
+				return n >= 3, fmt.Sprint(n, " reads\n", worker.Log())
+			})
+			puts := w.Sim.Count(http.MethodPut, id)
+			patchAs(w, alice, id, map[string]any{"tags": map[string]any{"purpose": "mine"}})
+			begin := time.Now()
+			w.Until(time.Minute, "the change is corrected", func() (bool, string) {
+				status, err := w.Status(id)
+				return w.Sim.Count(http.MethodPut, id) > puts && status.Condition.Ready, fmt.Sprintf("%+v %v", status.Decisions, err)
+			})
+			t.Logf("corrected %s after the change", time.Since(begin).Round(time.Millisecond))
+			text := w.MustCLI("describe", id).Out
+			if !strings.Contains(text, "changed by alice@contoso.com with Azure Portal at ") {
+				t.Errorf("describe names no author:\n%s", text)
+			}
+			if history := w.MustCLI("history", id).Out; !strings.Contains(history, "alice@contoso.com") {
+				t.Errorf("history names no author:\n%s", history)
+			}
+			if doctor := w.MustCLI("doctor").Out; !strings.Contains(doctor, "feed of credential default") {
+				t.Errorf("doctor names no feed:\n%s", doctor)
+			}
+			// The correction is reported too; it is read once more, and then nothing happens.
+			reads := w.Sim.Count(http.MethodGet, id)
+			w.Until(time.Minute, "the own correction was read again", func() (bool, string) {
+				n := w.Sim.Count(http.MethodGet, id)
+				return n > reads, fmt.Sprint(n, " reads")
+			})
+			if n := w.Sim.Count(http.MethodPut, id); n != puts+1 {
+				t.Errorf("%d PUTs, want one correction", n-puts)
+			}
+		})
+	}
+}
+
+// TestFeedObserves reports the author of drift that a policy only shows.
+func TestFeedObserves(t *testing.T) {
+	t.Parallel()
+	w := harness.New(t, binaries, feedOptions())
+	feedWorker(w, "resource-graph")
+	s := scenarios{w}
+	s.putGroup("feed")
+	id := identityID("seen", "feed")
+	w.Write("id.yaml", identityManifest("seen", "feed"))
+	w.MustCLI("apply", "-f", "id.yaml", "--wait", "--timeout", "60s")
+	w.Write("id.yaml", identityManifest("seen", "feed")+"reconcile: {policy: observe}\n")
+	w.MustCLI("apply", "-f", "id.yaml", "--wait", "--timeout", "60s")
+	patchAs(w, armsim.Author{Name: "bob@contoso.com", Type: "User", Client: "Azure CLI"}, id, map[string]any{"tags": map[string]any{"purpose": "other"}})
+	status := w.UntilStatus(time.Minute, id, "reports drift", func(status workflows.Status) bool {
+		return status.Condition.Reason == resource.ReasonDriftDetected
+	})
+	if !strings.Contains(status.Condition.Message, "changed by bob@contoso.com with Azure CLI at ") {
+		t.Errorf("condition %q", status.Condition.Message)
+	}
+	for _, command := range [][]string{{"why", id}, {"drift", id}} {
+		if text := w.CLI(command...).Out; !strings.Contains(text, "bob@contoso.com") {
+			t.Errorf("%s names no author:\n%s", command[0], text)
+		}
+	}
+	if list := w.MustCLI("get").Out; !strings.Contains(list, "Drift") || strings.Contains(list, "bob@contoso.com") {
+		t.Errorf("the list, which reads memos, names the author or no drift:\n%s", list)
+	}
+}
