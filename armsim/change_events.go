@@ -107,11 +107,12 @@ type eventDestination struct {
 	account, queue string
 	types          []string // of events; none for all
 	prefix, suffix string   // of the subject
+	scope          string   // whose events it gets
 }
 
 func (d eventDestination) wants(eventType, subject string) bool {
 	lower := strings.ToLower(subject)
-	return (len(d.types) == 0 || containsFold(d.types, eventType)) &&
+	return (d.scope == "" || within(subject, d.scope)) && (len(d.types) == 0 || containsFold(d.types, eventType)) &&
 		strings.HasPrefix(lower, strings.ToLower(d.prefix)) && strings.HasSuffix(lower, strings.ToLower(d.suffix))
 }
 
@@ -129,18 +130,4 @@ func (s *Simulator) deliver(to eventDestination, event object, at time.Time) {
 	for _, delay := range s.options.Changes.Events.delays(s.reports.random) {
 		s.addMessage(queue, message, at.Add(delay), messageLifetime)
 	}
-}
-
-// eventDestinations returns the queues with the events of a subscription: those of
-// [Simulator.SubscribeQueue], and of the event subscriptions among the resources.
-func (s *Simulator) eventDestinations(subscription string) []eventDestination {
-	var found []eventDestination
-	for _, queue := range s.queues {
-		for _, of := range queue.subscriptions {
-			if of == "" || strings.EqualFold(of, subscription) {
-				found = append(found, eventDestination{account: queue.account, queue: queue.name})
-			}
-		}
-	}
-	return found
 }

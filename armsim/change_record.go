@@ -49,6 +49,7 @@ type reports struct {
 	checked time.Time   // when operations were last completed
 	// checkedReal is the same in real time.
 	checkedReal time.Time
+	subscribed  []eventDestination      // of event subscriptions; nil if they have changed
 	records     []*graphRecord          // of Resource Graph, oldest first
 	latest      map[string]*graphRecord // by lower-cased ID of the resource
 }
@@ -177,6 +178,7 @@ func (s *Simulator) addChange(r *resource, changeType, operation, status string,
 		change.Operation = operationName(r.typ, operation)
 	}
 	p.changes = bounded(append(p.changes, change), maxChanges)
+	s.forgetSubscriptions(change.Type)
 	s.raiseEvent(change)
 }
 

@@ -187,7 +187,9 @@
 // follow the simulated one.
 //
 // Event Grid raises an event of each change that a request made, of actions and failures
-// too, and puts it in the storage queues that are subscribed (SubscribeQueue). A queue has
+// too, and puts it in the storage queues that are subscribed: by SubscribeQueue, or by an
+// event subscription (of a system topic or of a scope) among the resources, whose queue is a
+// resource too. A queue has
 // the path /_queue/ACCOUNT/QUEUE and the REST API of Storage: messages in base64, visibility
 // timeouts, pop receipts, dequeue counts. A visibility timeout is in real time, as a
 // Retry-After is. Denials and faults have the queue as /queues/ACCOUNT/QUEUE.

@@ -15,6 +15,7 @@ import (
 // storageQueue is a queue of a storage account.
 type storageQueue struct {
 	account, name string
+	resource      string   // its ID in Resource Manager; "" if it was made otherwise
 	subscriptions []string // whose events it gets; "" for all
 	messages      []*queueMessage
 }
@@ -31,9 +32,21 @@ type queueMessage struct {
 
 func queueKey(account, name string) string { return strings.ToLower(account + "/" + name) }
 
-// findQueue returns a queue, nil if it is absent.
+// findQueue returns a queue, nil if it is absent. A queue that is a resource exists as
+// long as the resource does.
 func (s *Simulator) findQueue(account, name string) *storageQueue {
-	return s.queues[queueKey(account, name)]
+	if queue := s.queues[queueKey(account, name)]; queue != nil {
+		if queue.resource == "" || s.find(queue.resource) != nil {
+			return queue
+		}
+		delete(s.queues, queueKey(account, name))
+	}
+	if r := s.queueResource(account, name); r != nil {
+		queue := s.addQueue(account, name)
+		queue.resource = r.id
+		return queue
+	}
+	return nil
 }
 
 func (s *Simulator) addQueue(account, name string) *storageQueue {
