@@ -76,6 +76,8 @@ type Options struct {
 	VaultSuffix string
 	// Changes configures how changes are reported to clients that ask for them.
 	Changes ChangeReports
+	// EventQueues are storage queues that get the events of all changes.
+	EventQueues []QueueSubscription
 	// RefusedETags are globs over types that show an ETag and refuse it in If-Match
 	// (412). No provider documents that it does.
 	RefusedETags []string

@@ -239,16 +239,18 @@ func (s *Simulator) SubscribeQueue(in QueueSubscription) error {
 	if in.Account == "" || in.Queue == "" {
 		return fmt.Errorf("subscribe the queue %q of account %q: both need a name", in.Queue, in.Account)
 	}
-	s.locked(func() {
-		queue := s.findQueue(in.Account, in.Queue)
-		if queue == nil {
-			queue = s.addQueue(in.Account, in.Queue)
-		}
-		if !slices.Contains(queue.subscriptions, in.Subscription) {
-			queue.subscriptions = append(queue.subscriptions, in.Subscription)
-		}
-	})
+	s.locked(func() { s.subscribe(in) })
 	return nil
+}
+
+func (s *Simulator) subscribe(in QueueSubscription) {
+	queue := s.findQueue(in.Account, in.Queue)
+	if queue == nil {
+		queue = s.addQueue(in.Account, in.Queue)
+	}
+	if !slices.Contains(queue.subscriptions, in.Subscription) {
+		queue.subscriptions = append(queue.subscriptions, in.Subscription)
+	}
 }
 
 // Poison is a message that a reader of events must survive.

@@ -300,3 +300,17 @@ func TestPoison(t *testing.T) {
 		t.Error("an unknown kind is accepted")
 	}
 }
+
+// TestEventQueues checks that the queues of the options are there after a reset.
+func TestEventQueues(t *testing.T) {
+	h := newHarness(t, armsim.Options{Changes: promptly, EventQueues: []armsim.QueueSubscription{{Account: "acct", Queue: "events"}}})
+	h.makeGroup()
+	h.want(h.do("POST", "/_sim/reset?all=true", ""), 200, "")
+	h.makeGroup()
+	if got := h.messages("numofmessages=32"); len(got) != 1 {
+		t.Errorf("%d messages, want the one after the reset", len(got))
+	}
+	if answer := h.do("GET", "/_sim/queues", ""); answer.raw != `[{"account":"acct","queue":"events","messages":1,"coming":0}]` {
+		t.Errorf("the queues are %s", answer.raw)
+	}
+}

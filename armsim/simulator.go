@@ -99,6 +99,9 @@ func (s *Simulator) resetState(all bool) {
 	s.holds, s.denials, s.registrations = nil, nil, map[string]registration{}
 	s.vaultSecrets, s.vaultDenials, s.keyRounds = map[string]*vaultSecret{}, nil, map[string]int{}
 	s.throttle, s.buckets = s.options.Throttle, map[string]*bucket{}
+	for _, queue := range s.options.EventQueues {
+		s.subscribe(queue)
+	}
 }
 
 // locked runs change under the simulator's lock.

@@ -73,7 +73,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stderr 
 
 func parse(args []string, getenv func(string) string, stderr io.Writer) (settings, error) {
 	var set settings
-	var caDir, hosts, subscriptions, policyTags string
+	var caDir, hosts, subscriptions, policyTags, eventQueues string
 	var throttle bool
 	flags := flag.NewFlagSet("armsim", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -105,6 +105,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	flags.BoolVar(&throttle, "throttle", false, "throttle as ARM does: 250 reads, 200 writes, 200 deletes, refilled by 25, 10 and 10 per simulated second")
 	flags.BoolVar(&set.simulator.RequireRegistration, "require-registration", false, "start without registered providers, as in a new subscription")
 	flags.StringVar(&policyTags, "policy-tags", "", "name=value,...: a policy adds these tags to every group and top-level resource that is PUT")
+	flags.StringVar(&eventQueues, "event-queues", "", "ACCOUNT/QUEUE,...: storage queues that get the events of all changes, at /_queue/ACCOUNT/QUEUE")
 	if err := flags.Parse(args); err != nil {
 		return set, fmt.Errorf("read flags: %w", err)
 	}
@@ -133,6 +134,13 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 			policy.Tags[name] = value
 		}
 		set.simulator.Policies = []armsim.Policy{policy}
+	}
+	for _, queue := range list(eventQueues) {
+		account, name, ok := strings.Cut(queue, "/")
+		if !ok || account == "" || name == "" {
+			return set, fmt.Errorf("read flags: --event-queues %q is not ACCOUNT/QUEUE", queue)
+		}
+		set.simulator.EventQueues = append(set.simulator.EventQueues, armsim.QueueSubscription{Account: account, Queue: name})
 	}
 	if set.bodies != "" {
 		if err := readBodies(&set); err != nil {

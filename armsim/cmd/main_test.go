@@ -30,6 +30,7 @@ func TestRefusedFlags(t *testing.T) {
 		"no port":      {[]string{"--listen", "localhost"}, 1, "read address", "host:port is required"},
 		"scale":        {[]string{"--time-scale", "0"}, 2, "must be positive", "time must pass"},
 		"argument":     {[]string{"serve"}, 2, "unexpected argument", "there are no commands"},
+		"queue":        {[]string{"--event-queues", "acct"}, 2, "is not ACCOUNT/QUEUE", "a queue has an account"},
 		"unknown flag": {[]string{"--nope"}, 2, "nope", "flags are known"},
 	}
 	for name, test := range tests {
