@@ -322,13 +322,13 @@ func TestRecordMessageBeforeNewRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reads := 0
+	checks := 0
 	for _, event := range history.GetEvents() {
-		if event.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == "GetResource" {
-			reads++
+		if histories.LocalActivity(event) == "PreCheck" {
+			checks++
 		}
 	}
-	if reads != 1 { // in the second pass; those of the first are local activities
-		t.Errorf("%d reads in the first run, want 1: the message waited for the next run", reads)
+	if checks != 2 {
+		t.Errorf("%d passes in the first run, want 2: the message waited for the next run", checks)
 	}
 }
