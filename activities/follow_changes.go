@@ -41,7 +41,7 @@ type FollowChangesInput struct {
 type FollowChangesResult struct {
 	Progress feed.Progress `json:"progress,omitzero"`
 	State    FeedState     `json:"state,omitzero"`
-	// Unfollowed is set if changes may have come that no report will tell: the feed has a gap, or
+	// Unfollowed is set if changes may have come without a report: the feed has a gap, or
 	// stopped to follow.
 	Unfollowed bool `json:"unfollowed,omitempty"`
 	// Off is set if the worker has no source for the credential any more.
@@ -167,16 +167,16 @@ type ReportUnfollowedInput struct {
 	Credential string `json:"credential"`
 }
 
-// ReportUnfollowedResult counts the resources that were told.
+// ReportUnfollowedResult counts the resources that were notified.
 type ReportUnfollowedResult struct {
-	Told int `json:"told"`
+	Notified int `json:"notified"`
 }
 
-// ReportUnfollowed tells every resource that is Ready that a feed does not follow: those that wait
-// longer than without a feed wait less. Resources of other feeds hear it too, because no list has
+// ReportUnfollowed notifies every resource that is Ready that a feed does not follow: those that wait
+// longer than without a feed wait less. Resources of other feeds are notified too, because no list has
 // the credential of a resource.
 func (a *Activities) ReportUnfollowed(ctx context.Context, in ReportUnfollowedInput) (ReportUnfollowedResult, error) {
-	told, err := a.Feeds.ReportAll(ctx, Reports{Unfollowed: true})
-	a.Log.Warn("the feed of changes does not follow, intervals are shortened", "credential", in.Credential, "resources", told)
-	return ReportUnfollowedResult{Told: told}, err
+	notified, err := a.Feeds.ReportAll(ctx, Reports{Unfollowed: true})
+	a.Log.Warn("the feed of changes does not follow, intervals are shortened", "credential", in.Credential, "resources", notified)
+	return ReportUnfollowedResult{Notified: notified}, err
 }

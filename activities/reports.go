@@ -7,7 +7,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// Reports tell a resource what the feed of changes knows of it.
+// Reports are what the feed of changes sends to a resource.
 type Reports struct {
 	// Changes are what Azure reported, oldest first.
 	Changes []resource.ReportedChange `json:"changes,omitempty"`

@@ -86,8 +86,8 @@ func generalPath(path string) string {
 	return strings.ToLower(general.String())
 }
 
-// Label names the kind of the author and the program, and nobody: "a user with Azure Portal".
-// It is "" for an author of whom the source knows neither.
+// Label names the kind of the author and the program alone: "a user with Azure Portal".
+// It is "" if the source knows neither.
 func (a ReportedAuthor) Label() string {
 	label := a.Type
 	switch {

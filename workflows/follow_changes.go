@@ -33,7 +33,7 @@ func FollowChangesWorkflowID(taskQueue, credential string) string {
 }
 
 // FollowChanges reads a source of changes until the workers have none. Its progress survives
-// every worker; the state in its memo tells workers and people whether it follows.
+// every worker; the state in its memo shows workers and people whether it follows.
 func FollowChanges(ctx workflow.Context, in activities.FollowChangesInput) error {
 	var a *activities.Activities
 	for {
@@ -59,7 +59,7 @@ func FollowChanges(ctx workflow.Context, in activities.FollowChangesInput) error
 	}
 }
 
-// reportUnfollowed tells the fleet that changes may come without a report. Resources that do not
+// reportUnfollowed notifies the fleet that changes may come without a report. Resources that do not
 // hear it read themselves after their long interval.
 func reportUnfollowed(ctx workflow.Context, credential string) {
 	var a *activities.Activities

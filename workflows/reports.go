@@ -12,7 +12,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// ReportSignal tells a resource what Azure reported about it; its payload is activities.Reports.
+// ReportSignal brings what Azure reported about a resource; its payload is activities.Reports.
 const ReportSignal = "report"
 
 // Reported is what the feed of changes reported about the resource.

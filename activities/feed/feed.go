@@ -39,7 +39,7 @@ type Batch struct {
 	Gap bool
 	// Poisoned counts reports that could not be read and were dropped.
 	Poisoned int
-	// Done, unless nil, tells the source that the changes were delivered.
+	// Done, unless nil, notifies the source that the changes were delivered.
 	Done func(ctx context.Context) error
 }
 

@@ -63,8 +63,8 @@ func listsInline(facts extensions.Facts, parent, child resource.ID) bool {
 	})
 }
 
-// actionName returns the last but one segment of the operation of an action:
-// "microsoft.sql/servers/databases/failover/action" is "failover".
+// actionName returns the last but one segment of the operation of an action: failover of
+// TYPE/failover/action.
 func actionName(operation string) string {
 	segments := strings.Split(strings.TrimSuffix(strings.ToLower(operation), "/action"), "/")
 	return segments[len(segments)-1]

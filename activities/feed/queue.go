@@ -149,7 +149,7 @@ type eventChange struct {
 	change Change
 }
 
-// eventKinds are the events about changes. An event cannot tell a creation from an update.
+// eventKinds are the events about changes. An event does not separate creations from updates.
 // Source: https://learn.microsoft.com/azure/event-grid/event-schema-subscriptions
 var eventKinds = map[string]resource.ChangeKind{
 	"Microsoft.Resources.ResourceWriteSuccess":  resource.ChangeUpdate,
