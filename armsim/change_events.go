@@ -28,6 +28,7 @@ func (s *Simulator) raiseEvent(change Change) {
 		if event == nil {
 			event = s.eventOf(change, resource, t)
 		}
+		event["topic"] = cmp.Or(destination.scope, "/subscriptions/"+t.subscription)
 		s.deliver(destination, event, change.Time)
 	}
 }
@@ -65,7 +66,7 @@ func (s *Simulator) eventOf(change Change, resource string, t target) object {
 		data["httpRequest"] = s.actor.request
 	}
 	return object{
-		"id": s.reports.newGUID(), "topic": "/subscriptions/" + t.subscription, "subject": resource, "eventType": eventTypeOf(change),
+		"id": s.reports.newGUID(), "subject": resource, "eventType": eventTypeOf(change),
 		"eventTime": s.realTime(change.Time).UTC().Format("2006-01-02T15:04:05.9999999Z07:00"),
 		"data":      data, "dataVersion": "2", "metadataVersion": "1",
 	}

@@ -313,7 +313,51 @@ func TestGraphRights(t *testing.T) {
 	h.want(h.graphQuery("resourcechanges | project id", "{}"), 403, "AuthorizationFailed")
 	h.AllowAll()
 	h.Deny(armsim.Denial{Scope: "/providers/Microsoft.ResourceGraph*"})
-	h.want(h.graphQuery("resourcechanges | project id", "{}"), 403, "AuthorizationFailed")
+	refused := h.graphQuery("resourcechanges | project id", "{}")
+	h.want(refused, 403, "AuthorizationFailed")
+	if !strings.Contains(refused.raw, "'Microsoft.ResourceGraph/resources/read'") {
+		t.Errorf("the refusal names another action: %s", refused.raw)
+	}
+}
+
+// TestChangesQuota checks that queries of changes count for the quota of a principal.
+func TestChangesQuota(t *testing.T) {
+	h := newHarness(t, armsim.Options{Changes: promptly})
+	for range 15 {
+		h.want(h.graphQuery("resourcechanges | project id", "{}"), 200, "")
+	}
+	throttled := h.graphQuery("resourcechanges | project id", "{}")
+	h.want(throttled, 429, "RateLimiting")
+	if throttled.header.Get("Retry-After") != "5" {
+		t.Errorf("Retry-After is %q", throttled.header.Get("Retry-After"))
+	}
+	h.want(h.graphQuery("resourcechanges | project id", "{}", "Authorization", tokenOf(`{"oid":"another"}`)), 200, "")
+}
+
+// TestChangesAfterRestore checks that restored resources are no changes, and are compared
+// with what they were.
+func TestChangesAfterRestore(t *testing.T) {
+	h := newHarness(t, armsim.Options{Changes: promptly})
+	h.makeGroup()
+	h.want(h.do("PUT", plain+version, `{"location":"westus2","properties":{"size":"S"}}`), 201, "")
+	saved, err := h.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h = newHarness(t, armsim.Options{Changes: promptly})
+	if err := h.Restore(saved); err != nil {
+		t.Fatal(err)
+	}
+	if rows := h.feed(); len(rows) != 0 {
+		t.Errorf("restored resources are changes: %v", rows)
+	}
+	h.want(h.do("PUT", plain+version, `{"location":"westus2","properties":{"size":"L"}}`), 200, "")
+	if got, want := h.shortFeed(), []string{"Update t1 properties.size"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := h.lastChanges(0), []string{"Update t1 properties.size by Unspecified"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }
 
 // TestChangeQueries checks what the parser refuses.

@@ -23,6 +23,7 @@ func TestEventSubscriptions(t *testing.T) {
 		"topic":            {topic + "/eventSubscriptions/s", `{"properties":{` + to + `}}`, 1, "a subscription of the system topic"},
 		"identity":         {topic + "/eventSubscriptions/s", `{"properties":{"deliveryWithResourceIdentity":{"identity":{"type":"SystemAssigned"},` + to + `}}}`, 1, "delivery with an identity"},
 		"scope":            {root + "/providers/Microsoft.EventGrid/eventSubscriptions/s", `{"properties":{` + to + `}}`, 1, "one of the subscription itself"},
+		"group":            {group + "/providers/Microsoft.EventGrid/eventSubscriptions/s", `{"properties":{` + to + `}}`, 1, "one of the group of the change"},
 		"other group":      {root + "/resourceGroups/rg2/providers/Microsoft.EventGrid/eventSubscriptions/s", `{"properties":{` + to + `}}`, 0, "the change is in another group"},
 		"type":             {topic + "/eventSubscriptions/s", `{"properties":{"filter":{"includedEventTypes":["Microsoft.Resources.ResourceWriteSuccess"]},` + to + `}}`, 1, "the type is included"},
 		"other type":       {topic + "/eventSubscriptions/s", `{"properties":{"filter":{"includedEventTypes":["Microsoft.Resources.ResourceDeleteSuccess"]},` + to + `}}`, 0, "the type is not included"},
@@ -47,8 +48,14 @@ func TestEventSubscriptions(t *testing.T) {
 			}
 			h.messages("numofmessages=32&visibilitytimeout=604800")
 			h.want(h.do("PUT", plain+version, `{"location":"westus2"}`), 201, "")
-			if got := h.messages("numofmessages=32"); len(got) != test.want {
+			got := h.messages("numofmessages=32")
+			if len(got) != test.want {
 				t.Errorf("%s: %d messages, want %d", test.reason, len(got), test.want)
+			}
+			for _, m := range got {
+				if topic := eventIn(t, m)["topic"]; topic != root && topic != group {
+					t.Errorf("the topic is %v", topic)
+				}
 			}
 			h.want(h.do("DELETE", "/_sim/resources?id="+events, ""), 200, "")
 			if got := h.do("GET", queue+"/messages", ""); got.status != 404 {

@@ -94,6 +94,9 @@ func (s *Simulator) checkDenied(q *request) *response {
 			continue
 		}
 		verbs := map[string]string{"GET": "read", "HEAD": "read", "DELETE": "delete", "POST": "action"}
+		if strings.EqualFold(q.target.namespace, "Microsoft.ResourceGraph") { // a POST that reads
+			return s.errDenied("read", "Microsoft.ResourceGraph/resources", q.target.id)
+		}
 		return s.errDenied(cmp.Or(verbs[q.r.Method], "write"), cmp.Or(q.resourceType, groupType), q.target.id)
 	}
 	return nil
