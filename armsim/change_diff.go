@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // snapshotMembers are the members of a resource that Resource Graph compares: the columns
@@ -20,41 +21,68 @@ type valueChange struct{ before, after any }
 // that a new object is as many changes as it has values. The paths of a published row:
 // properties.ruleCollections[0].action.type.
 func compareSnapshots(before, after object) map[string]valueChange {
-	old, now := map[string]any{}, map[string]any{}
+	c := bodyComparison{changes: map[string]valueChange{}}
 	for _, name := range snapshotMembers {
-		addValues(old, name, before[name])
-		addValues(now, name, after[name])
+		c.at(name, before[name], after[name])
 	}
-	changes := map[string]valueChange{}
-	for path, value := range old {
-		if now[path] != value {
-			changes[path] = valueChange{value, now[path]}
-		}
-	}
-	for path, value := range now {
-		if old[path] == nil {
-			changes[path] = valueChange{nil, value}
-		}
-	}
-	return changes
+	return c.changes
 }
 
-// addValues adds the scalar values at and below a path. They become texts, as Azure
-// reports them.
-func addValues(into map[string]any, path string, value any) {
-	switch v := value.(type) {
-	case nil:
-	case object:
-		for name, member := range v {
-			addValues(into, path+"."+name, member)
-		}
-	case []any:
-		for i, item := range v {
-			addValues(into, path+"["+strconv.Itoa(i)+"]", item)
-		}
-	default:
-		into[path] = reportedText(v)
+// bodyComparison compares two bodies. It writes a path only for a difference, because most
+// values of a body do not change.
+type bodyComparison struct {
+	path    []string // of the values that are compared
+	changes map[string]valueChange
+}
+
+// at compares the values at one more segment of the path.
+func (c *bodyComparison) at(segment string, before, after any) {
+	c.path = append(c.path, segment)
+	c.compare(before, after)
+	c.path = c.path[:len(c.path)-1]
+}
+
+func (c *bodyComparison) compare(before, after any) {
+	oldObject, wasObject := before.(object)
+	newObject, isObject := after.(object)
+	oldList, wasList := before.([]any)
+	newList, isList := after.([]any)
+	for name, value := range oldObject {
+		c.at("."+name, value, newObject[name])
 	}
+	for name, value := range newObject {
+		if _, known := oldObject[name]; !known {
+			c.at("."+name, nil, value)
+		}
+	}
+	for i := range max(len(oldList), len(newList)) {
+		c.at("["+strconv.Itoa(i)+"]", itemAt(oldList, i), itemAt(newList, i))
+	}
+	if wasObject || wasList {
+		before = nil
+	}
+	if isObject || isList {
+		after = nil
+	}
+	if before, after = reportedValue(before), reportedValue(after); before != after {
+		c.changes[strings.Join(c.path, "")] = valueChange{before, after}
+	}
+}
+
+// itemAt returns an item of a list, nil if it has none at the index.
+func itemAt(list []any, i int) any {
+	if i < len(list) {
+		return list[i]
+	}
+	return nil
+}
+
+// reportedValue returns a scalar value as a text, nil for none.
+func reportedValue(value any) any {
+	if value == nil {
+		return nil
+	}
+	return reportedText(value)
 }
 
 // reportedText returns a scalar value as Azure reports it: a published row has "True" for a

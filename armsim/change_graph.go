@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"reflect"
 	"strings"
 	"time"
 )
@@ -40,21 +41,31 @@ type graphCopy struct {
 // indexChange makes the record of Resource Graph of a change of a resource. A child that
 // its parent contains is a change of the parent; other children and extension resources are
 // in tables of their own, which are not simulated. Snapshots without a difference make no
-// record.
-func (s *Simulator) indexChange(r *resource, operation string) {
+// record. known is the comparison of r; zero if there is none.
+func (s *Simulator) indexChange(r *resource, operation string, known snapshotChange) {
 	target := s.graphTarget(r)
 	if target == nil {
 		return
 	}
-	after := s.render(target)
+	after := known.after
+	if target != r || after == nil {
+		after = s.render(target)
+	}
 	record := &graphRecord{resource: target.id, typ: target.typ, changeType: changeUpdate, before: target.indexed, operation: operation}
 	if target.indexed == nil {
 		record.changeType = changeCreate
-	} else if record.changes = compareSnapshots(target.indexed, after); len(record.changes) == 0 {
-		return
+	} else if record.changes = known.changes; target != r || !sameObject(target.indexed, known.before) {
+		record.changes = compareSnapshots(target.indexed, after)
 	}
 	target.indexed = after
-	s.addGraphRecord(record, after)
+	if record.changeType == changeCreate || len(record.changes) > 0 {
+		s.addGraphRecord(record, after)
+	}
+}
+
+// sameObject reports whether two values are one object in memory.
+func sameObject(a, b object) bool {
+	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }
 
 // indexDelete makes the record of a deletion, or of the parent's change.
@@ -66,7 +77,7 @@ func (s *Simulator) indexDelete(r *resource) {
 		return
 	}
 	if parent := s.find(parentOf(r.id)); parent != nil && s.contains(parent, r) {
-		s.indexChange(parent, s.actor.operation(r.typ, "delete"))
+		s.indexChange(parent, s.actor.operation(r.typ, "delete"), snapshotChange{})
 	}
 }
 

@@ -72,19 +72,35 @@ func (s *Simulator) Changes() []Change {
 // Failed.
 func (s *Simulator) recordWrite(r *resource, status string) {
 	after := s.render(r)
-	changeType, paths := changeCreate, []string(nil)
+	changeType := changeCreate
 	if r.snapshot != nil {
-		changeType, paths = changeUpdate, changedPaths(compareSnapshots(r.snapshot, after))
+		changeType = changeUpdate
 	}
-	r.snapshot = after
+	compared := s.takeSnapshot(r, after)
 	for _, inline := range s.ruleFor(r.typ).inline { // a part of this change
 		for _, child := range s.children(r.id, inline.collection) {
 			child.snapshot = s.render(child)
 		}
 	}
-	s.addChange(r, changeType, "write", status, paths)
-	s.indexChange(r, s.actor.operation(r.typ, "write"))
+	s.addChange(r, changeType, "write", status, changedPaths(compared.changes))
+	s.indexChange(r, s.actor.operation(r.typ, "write"), compared)
 	s.recordTouched()
+}
+
+// snapshotChange is the comparison of the last two snapshots of a resource.
+type snapshotChange struct {
+	before, after object
+	changes       map[string]valueChange // none of a creation
+}
+
+// takeSnapshot makes a body the snapshot of a resource.
+func (s *Simulator) takeSnapshot(r *resource, after object) snapshotChange {
+	compared := snapshotChange{before: r.snapshot, after: after}
+	if r.snapshot != nil {
+		compared.changes = compareSnapshots(r.snapshot, after)
+	}
+	r.snapshot = after
+	return compared
 }
 
 // recordFailure records a write or deletion that changed nothing.
@@ -111,10 +127,9 @@ func (s *Simulator) recordAction(r *resource, name string) {
 func (s *Simulator) recordActionEnd(r *resource, name, status string) {
 	var paths []string
 	if r.snapshot != nil && s.find(r.id) == r {
-		after := s.render(r)
-		paths = changedPaths(compareSnapshots(r.snapshot, after))
-		r.snapshot = after
-		s.indexChange(r, s.actor.operation(r.typ, name+"/action"))
+		compared := s.takeSnapshot(r, s.render(r))
+		paths = changedPaths(compared.changes)
+		s.indexChange(r, s.actor.operation(r.typ, name+"/action"), compared)
 	}
 	s.addChange(r, changeAction, name+"/action", status, paths)
 	s.recordTouched()

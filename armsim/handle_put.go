@@ -107,7 +107,7 @@ func (s *Simulator) write(q *request, body, sent object) *response {
 	if spec.Shape != ShapeSync && spec.Shape != ShapeSelf {
 		op = s.startOperation(t, r, verb, spec, q)
 		if !r.hidden && s.reports.random.Float64() < s.options.Changes.Halfway {
-			s.indexChange(r, s.actor.operation(r.typ, "write"))
+			s.indexChange(r, s.actor.operation(r.typ, "write"), snapshotChange{})
 		}
 	} else {
 		s.completeSyncWrite(r)
