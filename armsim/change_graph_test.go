@@ -404,8 +404,14 @@ func TestGraphScaledTime(t *testing.T) {
 	h.want(h.do("PUT", vnet+"?api-version=2024-05-01", `{"location":"westus2"}`), 201, "")
 	h.pass(time.Second)
 	rows := h.feed()
-	if len(rows) != 2 || rows[1].At.Before(sent) || rows[1].At.After(h.clock.Now()) {
-		t.Errorf("the rows are %v, want a network between %s and %s", rows, sent, h.clock.Now())
+	if want := sent.Add(5 * time.Millisecond); len(rows) != 2 || !rows[1].At.Equal(want) {
+		t.Errorf("the rows are %v, want the end of an operation of 3 s at %s", rows, want)
+	}
+	sent = h.clock.Now()
+	h.want(h.do("PUT", vnet+"2?api-version=2024-05-01", `{"location":"westus2"}`), 201, "")
+	h.Advance(time.Hour)
+	if rows = h.feed(); len(rows) != 3 || rows[2].At.Before(sent) {
+		t.Errorf("the rows are %v, want none before its request at %s", rows, sent)
 	}
 }
 
