@@ -38,7 +38,7 @@ func unpromised() map[string]string {
 	}
 	for _, name := range []string{
 		"BlockingState", "BuiltIn", "Child", "ChildKind", "ChildLister", "Data", "DataKind", "DeletingValue", "ErrorClass", "ExtensionList",
-		"Facts", "Family", "Fixed", "InlineList", "ListScope", "Loss", "ObservationTrimmer", "ParseFacts", "Purge", "ReadActions",
+		"Facts", "Family", "Fixed", "InlineList", "ListScope", "Loss", "ObservationTrimmer", "ParseFacts", "Purge", "Actions", "Reported",
 		"Recreation", "RestingStater", "Source", "StateCheck", "StoppedState", "Values",
 	} {
 		reasons["extensions."+name] = facts
