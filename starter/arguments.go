@@ -5,6 +5,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/project"
@@ -23,6 +24,11 @@ func (a *app) addSelection(c *cobra.Command, s *backend.Selection, all string) {
 // addTargets adds the flags that choose managed resources besides names and IDs: those of
 // addSelection, and manifests. It reads both, and the arguments, before the command runs.
 func (a *app) addTargets(c *cobra.Command, s *backend.Selection, all string) {
+	a.addTargetsIn(c, s, all, new(manifest.Set))
+}
+
+// addTargetsIn is addTargets for a command that also reads the manifests of -f, which set keeps.
+func (a *app) addTargetsIn(c *cobra.Command, s *backend.Selection, all string, set *manifest.Set) {
 	var from project.Flags
 	from.Add(c)
 	a.addSelection(c, s, all)
@@ -31,21 +37,23 @@ func (a *app) addTargets(c *cobra.Command, s *backend.Selection, all string) {
 		if len(from.Files) == 0 {
 			return from.Check()
 		}
-		return backend.WithExitCode(a.selectManifests(c.Context(), &from, s))
+		return backend.WithExitCode(a.selectManifests(c.Context(), &from, s, set))
 	}
 }
 
-// selectManifests chooses the managed resources of manifests, and notes the others.
-func (a *app) selectManifests(ctx context.Context, from *project.Flags, s *backend.Selection) error {
+// selectManifests chooses the managed resources of manifests, which set keeps, and notes the
+// others.
+func (a *app) selectManifests(ctx context.Context, from *project.Flags, s *backend.Selection, set *manifest.Set) error {
 	if !s.IsEmpty() {
 		return errFilesAndTargets()
 	}
 	loader := a.loader()
 	loader.HasKey = nil // no spec is sent
-	set, err := from.Load(ctx, loader)
+	loaded, err := from.Load(ctx, loader)
 	if err != nil {
 		return err
 	}
+	*set = loaded
 	b, err := a.connection(ctx)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package starter
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -77,6 +78,69 @@ func TestDrift(t *testing.T) {
 			}
 			if len(w.temporal.sent) != c.sent {
 				t.Errorf("%s: sent %v, want %d dry runs", c.reason, w.temporal.sent, c.sent)
+			}
+		})
+	}
+}
+
+// TestDriftForPipelines checks the formats for test reports and code scanning: one case for each
+// resource, and the place of each difference in the manifests of -f.
+func TestDriftForPipelines(t *testing.T) {
+	changed := activities.PlanResourceResult{Action: activities.PlanUpdate, Reason: resource.ReasonDrift, Managed: true, Findings: activities.Findings{Foreign: []string{"identity: x"}}, Differences: []resource.Difference{
+		{Path: "kind", Observed: "ReadOnly", Desired: "ReadWrite", Rule: "changed"}, {Path: "properties.text", Parts: []resource.DifferencePart{{Path: "a", Observed: "1", Desired: "2"}}},
+	}}
+	folder := adx(t)
+	file := filepath.Join(folder, "adx.yaml")
+	for name, c := range map[string]struct {
+		reason string
+		args   []string
+		failed bool
+		exit   int
+		want   []string
+		not    []string
+	}{
+		"JUnit": {
+			reason: "a case fails, the other passes", args: []string{"-o", "junit", "-f", folder}, exit: 2,
+			want: []string{
+				`<testsuites name="armature drift" tests="2" failures="1" errors="0">`, `<testcase name="kusto cluster adx" classname="` + cluster + `" file="` + file + `"></testcase>`,
+				`<failure message="2 differences" type="drift">` + file + ":9:", `: warning: body.kind: ReadOnly -&gt; ReadWrite (changed)`, `properties.text: a: 1 -&gt; 2`,
+			},
+			not: []string{"identity"},
+		},
+		"JUnit of names":   {reason: "no manifest is named", args: []string{"-o", "junit"}, exit: 2, want: []string{`<testcase name="kusto cluster adx" classname="` + cluster + `"></testcase>`, "kind: ReadOnly -&gt; ReadWrite"}, not: []string{"file="}},
+		"JUnit of failure": {reason: "an error is no failure", args: []string{"-o", "junit"}, failed: true, exit: 1, want: []string{`failures="0" errors="1"`, `<error message="it could not be compared" type="not-compared">`, "the query failed"}},
+		"SARIF": {
+			reason: "a result at its line", args: []string{"-o", "sarif", "-f", folder, "--foreign"}, exit: 2,
+			want: []string{
+				`"ruleId": "drift"`, `"level": "warning"`, `"uri": "` + "file://" + file + `"`, `"startLine": 9`, `"fullyQualifiedName": "` + database + `"`,
+				`"text": "kusto database adx/telemetry: body.kind: ReadOnly -> ReadWrite (changed)"`, `"ruleId": "foreign-value"`, "identity: x",
+			},
+		},
+		"SARIF of names": {reason: "the resource is the place", args: []string{"-o", "sarif"}, exit: 2, want: []string{`"fullyQualifiedName": "` + database + `"`}, not: []string{"physicalLocation", "foreign-value"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			w.temporal.plans = map[string]activities.PlanResourceResult{"telemetry": changed}
+			for _, id := range []string{cluster, database} {
+				w.temporal.manage(t, id, readyStatus())
+			}
+			if c.failed {
+				w.temporal.errs = map[string]error{mustID(t, database).WorkflowID(): errors.New("the query failed")}
+			}
+			exit := w.run(append([]string{"drift"}, c.args...)...)
+			out := w.out.String()
+			if exit != c.exit {
+				t.Errorf("%s: exit %d, want %d\n%s%s", c.reason, exit, c.exit, out, w.err)
+			}
+			for _, part := range c.want {
+				if !strings.Contains(out, part) {
+					t.Errorf("%s: no %q in\n%s", c.reason, part, out)
+				}
+			}
+			for _, part := range c.not {
+				if strings.Contains(out, part) {
+					t.Errorf("%s: %q in\n%s", c.reason, part, out)
+				}
 			}
 		})
 	}

@@ -269,6 +269,11 @@ func (a *app) showPlan(p plan.Plan, output cli.Format, verb string) error {
 	if output.IsText() {
 		a.linkPage("", p.IDs()...)
 	}
+	return planError(p, verb)
+}
+
+// planError returns the error with the exit code of a plan, nil if it has no changes.
+func planError(p plan.Plan, verb string) error {
 	switch p.Verdict() {
 	case plan.VerdictFailed:
 		return cli.Failed("%s could not be %s, see above", cli.Count(p.Errors(), "resource"), verb)

@@ -151,3 +151,41 @@ func settingDetail(s resource.SpecChange) detail {
 	}
 	return detail{path: text.Name(s.Path), before: text.Visible(s.Before), after: text.Visible(s.After), changes: true, remark: "setting"}
 }
+
+// Cause is why a resource is not in sync: a difference at a path, or an action without one.
+type Cause struct{ Path, Text string }
+
+// Causes returns a cause for each difference, or one for the action if a resource has none;
+// nothing for a resource that stays as it is. All texts are safe to show on one line.
+func (c Row) Causes() []Cause {
+	if c.Action == activities.PlanNone {
+		return nil
+	}
+	held := ""
+	if c.Held != "" {
+		held = "; held: " + cli.OneLine(c.Held)
+	}
+	var found []Cause
+	for _, d := range c.Differences {
+		for _, line := range differenceDetails(d) {
+			if !line.changes {
+				continue
+			}
+			text := line.before + " -> " + line.after
+			if line.inside {
+				text = line.path + ": " + text
+			}
+			if line.remark != "" {
+				text += " (" + line.remark + ")"
+			}
+			found = append(found, Cause{d.Path, text + held})
+		}
+	}
+	if len(found) == 0 {
+		return []Cause{{Text: cli.OneLine(c.actionText())}}
+	}
+	if c.More > 0 {
+		found = append(found, Cause{Text: "and " + cli.Count(c.More, "more difference")})
+	}
+	return found
+}

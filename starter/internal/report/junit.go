@@ -11,7 +11,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/cli"
 )
 
-// The elements of JUnit's XML that CI systems read: a file is a test case.
+// The elements of JUnit's XML that CI systems read: a file or a resource is a test case.
 type (
 	junitSuites struct {
 		XMLName  xml.Name `xml:"testsuites"`
@@ -32,8 +32,9 @@ type (
 	junitCase struct {
 		Name    string        `xml:"name,attr"`
 		Class   string        `xml:"classname,attr"`
-		File    string        `xml:"file,attr"`
+		File    string        `xml:"file,attr,omitempty"`
 		Failure *junitFailure `xml:"failure,omitempty"`
+		Error   *junitFailure `xml:"error,omitempty"`
 		Out     string        `xml:"system-out,omitempty"`
 	}
 	junitFailure struct {
@@ -66,8 +67,13 @@ func (r Report) writeJUnit(w io.Writer) error {
 		}
 		suite.Cases = append(suite.Cases, test)
 	}
+	return suite.write(w)
+}
+
+// write writes the suite with the number of its cases.
+func (suite junitSuite) write(w io.Writer) error {
 	suite.Tests = len(suite.Cases)
-	raw, err := xml.MarshalIndent(junitSuites{Name: suite.Name, Tests: suite.Tests, Failures: suite.Failures, Suite: suite}, "", "  ")
+	raw, err := xml.MarshalIndent(junitSuites{Name: suite.Name, Tests: suite.Tests, Failures: suite.Failures, Errors: suite.Errors, Suite: suite}, "", "  ")
 	if err == nil {
 		_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, raw)
 	}

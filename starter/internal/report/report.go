@@ -1,5 +1,5 @@
-// Package report writes the issues of manifests in the formats of people, editors and
-// CI systems. It must not know how issues are found.
+// Package report writes the issues of manifests, and those of compared resources, in the
+// formats of people, editors and CI systems. It must not know how issues are found.
 package report
 
 import (

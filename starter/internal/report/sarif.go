@@ -45,7 +45,7 @@ type (
 		Locations []sarifLocation `json:"locations"`
 	}
 	sarifLocation struct {
-		Physical sarifPhysical  `json:"physicalLocation"`
+		Physical *sarifPhysical `json:"physicalLocation,omitempty"`
 		Logical  []sarifLogical `json:"logicalLocations,omitempty"`
 	}
 	sarifPhysical struct {
@@ -66,25 +66,36 @@ type (
 
 // writeSARIF writes one run with all issues. Columns count characters.
 func (r Report) writeSARIF(w io.Writer) error {
-	run := sarifRun{
-		Tool:       sarifTool{Driver: sarifDriver{Name: "armature", Version: r.Version, Rules: []sarifRule{}}},
+	run := newSARIFRun(r.Version)
+	for _, issue := range r.Issues {
+		run.add(issue, r.Strict, issue.Text(), sarifLocationOf(issue))
+	}
+	return run.write(w)
+}
+
+func newSARIFRun(version string) sarifRun {
+	return sarifRun{
+		Tool:       sarifTool{Driver: sarifDriver{Name: "armature", Version: version, Rules: []sarifRule{}}},
 		ColumnKind: "unicodeCodePoints", Results: []sarifResult{},
 	}
-	for _, issue := range r.Issues {
-		id := string(issue.Rule)
-		index := slices.IndexFunc(run.Tool.Driver.Rules, func(rule sarifRule) bool { return rule.ID == id })
-		if index < 0 {
-			index = len(run.Tool.Driver.Rules)
-			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{ID: id, Description: sarifText{describe(issue.Rule)}})
-		}
-		level := "error"
-		if issue.Severity == manifest.SeverityWarning && !r.Strict {
-			level = "warning"
-		}
-		run.Results = append(run.Results, sarifResult{
-			RuleID: id, RuleIndex: index, Level: level, Message: sarifText{withoutLinks(issue.Text())}, Locations: []sarifLocation{sarifLocationOf(issue)},
-		})
+}
+
+// add adds a result, and its rule if it is the first one. Warnings are errors if strict is set.
+func (run *sarifRun) add(issue manifest.Issue, strict bool, message string, at sarifLocation) {
+	id := string(issue.Rule)
+	index := slices.IndexFunc(run.Tool.Driver.Rules, func(rule sarifRule) bool { return rule.ID == id })
+	if index < 0 {
+		index = len(run.Tool.Driver.Rules)
+		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{ID: id, Description: sarifText{describe(issue.Rule)}})
 	}
+	level := "error"
+	if issue.Severity == manifest.SeverityWarning && !strict {
+		level = "warning"
+	}
+	run.Results = append(run.Results, sarifResult{RuleID: id, RuleIndex: index, Level: level, Message: sarifText{withoutLinks(message)}, Locations: []sarifLocation{at}})
+}
+
+func (run sarifRun) write(w io.Writer) error {
 	return writeIndented(w, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
 }
 
@@ -93,7 +104,7 @@ func (r Report) writeSARIF(w io.Writer) error {
 func withoutLinks(message string) string { return strings.ReplaceAll(message, "](", "] (") }
 
 func sarifLocationOf(issue manifest.Issue) sarifLocation {
-	location := sarifLocation{Physical: sarifPhysical{Artifact: sarifArtifact{URI: fileURI(issue.File)}}}
+	location := sarifLocation{Physical: &sarifPhysical{Artifact: sarifArtifact{URI: fileURI(issue.File)}}}
 	if issue.Line > 0 {
 		location.Physical.Region = &sarifRegion{StartLine: issue.Line, StartColumn: issue.Column}
 	}
