@@ -124,7 +124,8 @@ func TestImportUnlisted(t *testing.T) {
 	}
 }
 
-// TestImportSkips checks which listed children need no manifest, and why.
+// TestImportSkips checks which listed children need no manifest, and why, and which exist by
+// themselves.
 func TestImportSkips(t *testing.T) {
 	t.Parallel()
 	server := groupText + "/providers/Microsoft.DBforPostgreSQL/flexibleServers/pg"
@@ -138,15 +139,23 @@ func TestImportSkips(t *testing.T) {
 	} {
 		w.put(server+"/"+name, body)
 	}
-	items, _, _ := everything(t, w, ImportResourceInput{ID: id(t, server), APIVersion: "2022-12-01", Contents: &importing.Request{}})
-	for name, want := range map[string]string{
-		"databases/orders": "", "databases/postgres": "the service creates it by itself",
-		"configurations/max_connections": "", "configurations/work_mem": "a setting with the value that the service gives it",
+	items, unlisted, _ := everything(t, w, ImportResourceInput{ID: id(t, server), APIVersion: "2022-12-01", Contents: &importing.Request{}})
+	for name, want := range map[string]importing.Item{
+		"databases/orders": {}, "databases/postgres": {BuiltIn: true, Skipped: "the service creates it by itself"},
+		"configurations/max_connections": {BuiltIn: true}, "configurations/work_mem": {BuiltIn: true, Skipped: "a setting with the value that the service gives it"},
 	} {
 		item, found := items[strings.ToLower(server+"/"+name)]
-		if !found || item.Skipped != want {
-			t.Errorf("%s: found %v, skipped because %q, want %q", name, found, item.Skipped, want)
+		if !found || item.Skipped != want.Skipped || item.BuiltIn != want.BuiltIn {
+			t.Errorf("%s: found %v, got %+v, want %+v", name, found, item, want)
 		}
+	}
+	for _, u := range unlisted {
+		if strings.HasSuffix(u.Type, "/privateEndpointConnections") != u.Derived {
+			t.Errorf("views alone are derived: %+v", u)
+		}
+	}
+	if len(unlisted) == 0 {
+		t.Error("no views of the server are named")
 	}
 }
 

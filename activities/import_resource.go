@@ -52,8 +52,10 @@ type ImportResourceResult struct {
 	// Unread name the parts of the resource that Azure refused to show, with the right that a
 	// request for them needs.
 	Unread []string `json:"unread,omitempty"`
-	// Managed is set where Armature manages the resource already.
-	Managed bool `json:"managed,omitempty"`
+	// Managed is set where Armature manages the resource already. StatedItems are then the named
+	// items of the lists in its manifest, by property.
+	Managed     bool                `json:"managed,omitempty"`
+	StatedItems map[string][]string `json:"statedItems,omitempty"`
 	// Skipped is why the resource needs no manifest, "" where it needs one.
 	Skipped string `json:"skipped,omitempty"`
 	// Contents is what is in it, nil where the input did not request it.
@@ -71,6 +73,8 @@ type importRun struct {
 	memories  MemoryReader
 	lister    *importing.Lister
 	heartbeat *heartbeater[readProgress]
+	// recorded is the spec of the resource, nil if Armature does not manage it.
+	recorded *resource.Desired
 }
 
 // ImportResource reads a resource and returns the content of its manifest. It never
@@ -132,6 +136,7 @@ func (i *importRun) importTarget(ctx context.Context, id resource.ID, version st
 	}
 	memory, managed, err := i.memories.ReadMemory(ctx, id)
 	if err == nil && managed && memory.Desired != nil {
+		i.recorded = memory.Desired
 		known := memory.Desired.WithSecrets()
 		target.Secret, target.SecretRefs = known.Secret, known.SecretRefs
 	}
@@ -194,7 +199,9 @@ func (i *importRun) describe(ctx context.Context, got GetResourceResult, result 
 	if _, result.Managed, err = i.fleet.Managed(ctx, result.ID); err != nil {
 		return fmt.Errorf("look up %s: %w", result.ID.Short(), err)
 	}
-	if !result.Managed {
+	if result.Managed {
+		result.StatedItems = i.statedItems()
+	} else {
 		body, result.Owned = i.withoutOwned(checks, request, body)
 	}
 	if result.Body, err = json.Marshal(body); err != nil {
@@ -205,6 +212,19 @@ func (i *importRun) describe(ctx context.Context, got GetResourceResult, result 
 		result.OwnerAPIVersion, err = i.newestVersion(ctx, owner)
 	}
 	return err
+}
+
+// statedItems returns the named items of the lists in the manifest of a managed resource, nil if
+// no manifest is recorded.
+func (i *importRun) statedItems() map[string][]string {
+	if i.recorded == nil {
+		return nil
+	}
+	body, err := resource.DecodeBody(i.recorded.Body)
+	if err != nil {
+		return nil // its pass reports the error
+	}
+	return importing.NamedItems(body)
 }
 
 // newestVersion returns the api-version to read a resource with where none is

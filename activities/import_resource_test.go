@@ -60,6 +60,35 @@ func TestImportOfManagedSecrets(t *testing.T) {
 	}
 }
 
+// TestImportOfStatedItems checks that the import of a managed resource names the items of the
+// lists in its manifest, and that of another resource none.
+func TestImportOfStatedItems(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(groupText, `{"location":"westus2"}`)
+	w.put(thingText, `{"location":"westus2","properties":{"parts":[{"name":"Own"},{"name":"foreign"}]}}`)
+	in := ImportResourceInput{ID: id(t, thingText), APIVersion: "2023-08-15"}
+	for name, c := range map[string]struct {
+		stated string
+		want   map[string][]string
+	}{
+		"unmanaged": {},
+		"managed":   {`{"location":"westus2","zones":[{"name":"Z"}],"properties":{"parts":[{"name":"Own"},{"name":{"$secret":"env:X"}}],"texts":["a"]}}`, map[string][]string{"zones": {"z"}, "parts": {"own"}}},
+	} {
+		w.fleet.memories, w.fleet.managed = nil, nil
+		if c.stated != "" {
+			spec := desired(t, thingText, c.stated)
+			w.fleet.memories = map[string]WorkflowMemory{spec.ID.Key(): {Generation: 1, Desired: &spec}}
+			w.manages(thingText, Managed{})
+		}
+		got, err := run(w, w.acts.ImportResource, in)
+		must(t, err)
+		if diff := cmp.Diff(c.want, got.StatedItems); diff != "" || got.Managed != (c.stated != "") {
+			t.Errorf("%s: managed %v (-want +got)\n%s", name, got.Managed, diff)
+		}
+	}
+}
+
 // offering serves the list of the provider of things.
 func offering(list string) func(http.Handler) http.Handler {
 	return func(h http.Handler) http.Handler {

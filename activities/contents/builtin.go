@@ -21,9 +21,9 @@ var (
 	builtInTypes = []string{"builtin", "builtinrole", "system", "systemdefined", "systemmanaged"}
 )
 
-// existsByItself reports whether a listed child was created by the service and not by a
+// ExistsByItself reports whether a listed child was created by the service and not by a
 // person: it has a published name, the facts of its type have it, or it is marked so.
-func existsByItself(registry *extensionhost.Registry, child types.Child, parent resource.ID, item json.RawMessage) bool {
+func ExistsByItself(registry *extensionhost.Registry, child types.Child, parent resource.ID, item json.RawMessage) bool {
 	name := ItemName(item)
 	for _, published := range child.Names {
 		if strings.EqualFold(published, name) {

@@ -184,7 +184,7 @@ func (c *look) items(ctx context.Context, parent resource.ID, of collection, ite
 	stated := statedItems(c.in.Stated, parent, c.in.ID, of.segment)
 	for _, item := range items {
 		name := ItemName(item)
-		if existsByItself(c.Registry, of.child, parent, item) {
+		if ExistsByItself(c.Registry, of.child, parent, item) {
 			if err := c.descend(ctx, parent, of.segment, name, depth); err != nil || c.found() {
 				return err
 			}

@@ -53,7 +53,29 @@ func (i *listing) item(list List, raw json.RawMessage) {
 	default:
 		item.Skipped, item.Below = i.whySkipped(i.in.ID, list.Type, raw, found)
 	}
+	if id.IsChild() {
+		item.BuiltIn = contents.ExistsByItself(i.registry, childOf(id.Owner().Type(), id.Type()), id.Owner(), raw)
+	}
 	i.contents.Items = append(i.contents.Items, item)
+}
+
+// NamedItems returns the names, in lower case, of the items of the lists in a body and in its
+// properties, by property. Some of these lists are children of the resource.
+func NamedItems(body map[string]any) map[string][]string {
+	found := map[string][]string{}
+	properties, _ := body["properties"].(map[string]any)
+	for _, object := range []map[string]any{body, properties} {
+		for property, value := range object {
+			items, _ := value.([]any)
+			for _, item := range items {
+				stated, _ := item.(map[string]any)
+				if name, ok := stated["name"].(string); ok {
+					found[property] = append(found[property], strings.ToLower(name))
+				}
+			}
+		}
+	}
+	return found
 }
 
 // whyNotWritable returns why no manifest can have a type, "" where one can.

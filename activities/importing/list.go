@@ -81,8 +81,11 @@ type Item struct {
 	// absent in some parents, and Root and Listed as in Request.
 	Below    bool `json:"below,omitempty"`
 	Optional bool `json:"optional,omitempty"`
-	Root     bool `json:"root,omitempty"`
-	Listed   bool `json:"listed,omitempty"`
+	// BuiltIn is set for a child that exists by itself: with a fixed name, as a setting, or made
+	// by the service.
+	BuiltIn bool `json:"builtIn,omitempty"`
+	Root    bool `json:"root,omitempty"`
+	Listed  bool `json:"listed,omitempty"`
 	// ManagedBy is the resource that a service made a resource group for: nothing in the
 	// group needs a manifest.
 	ManagedBy string `json:"managedBy,omitempty"`
@@ -94,6 +97,8 @@ type Unlisted struct {
 	Why  string `json:"why"`
 	// Refused is set where the list exists and could not be read.
 	Refused bool `json:"refused,omitempty"`
+	// Derived is set for views and parts, which come and go with other resources.
+	Derived bool `json:"derived,omitempty"`
 }
 
 // Lister lists what is in resources and scopes. It remembers which types have no diagnostic
@@ -220,6 +225,11 @@ func (i *listing) unlisted(list List, err error) error {
 	return nil
 }
 
+// leaveOutDerived records a collection of views or parts.
+func (i *listing) leaveOutDerived(resourceType, why string) {
+	i.contents.Unlisted = append(i.contents.Unlisted, Unlisted{Type: resourceType, Why: why, Derived: true})
+}
+
 func (i *listing) leaveOut(resourceType, why string, refused bool) {
 	i.contents.Unlisted = append(i.contents.Unlisted, Unlisted{Type: resourceType, Why: text.Cut(text.OneLine(why), maxUnlistedRunes), Refused: refused})
 }
@@ -233,7 +243,7 @@ func (i *listing) fixedNames(list List) bool {
 	}
 	for _, name := range child.Names {
 		if id, err := resource.ParseID(i.in.ID.String() + "/" + list.Collection + "/" + name); err == nil {
-			i.contents.Items = append(i.contents.Items, Item{ID: id, APIVersion: list.APIVersion, Optional: true})
+			i.contents.Items = append(i.contents.Items, Item{ID: id, APIVersion: list.APIVersion, Optional: true, BuiltIn: true})
 		}
 	}
 	return true

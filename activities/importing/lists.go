@@ -58,9 +58,9 @@ func (i *listing) childLists() []List {
 		case child.PathOnly:
 			i.leaveOut(child.Type, "its names cannot be listed, so what is below is not known; name the IDs of those to import", false)
 		case kind == extensions.ChildView:
-			i.leaveOut(child.Type, "not looked for: views of resources that are elsewhere", false)
+			i.leaveOutDerived(child.Type, "not looked for: views of resources that are elsewhere")
 		case kind == extensions.ChildPart:
-			i.leaveOut(child.Type, "not looked for: parts that the parent makes by itself", false)
+			i.leaveOutDerived(child.Type, "not looked for: parts that the parent makes by itself")
 		default:
 			lists = append(lists, List{Collection: segment, Type: child.Type, APIVersion: contents.ChildVersion(child.Type, i.in.APIVersion)})
 		}
