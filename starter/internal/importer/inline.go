@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/importing"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/convert"
 )
@@ -11,26 +12,17 @@ import (
 // inlineItems are the names, in lower case, of the items of the lists in a body.
 type inlineItems map[string][]string
 
-// inlineOf returns the lists in the body of a result that have items with names.
-func inlineOf(result activities.ImportResourceResult) inlineItems {
+// inlineOf returns the lists in the body of a result that have items with names: as Azure has
+// them, or as the manifest of a managed resource states them.
+func (w *walk) inlineOf(result activities.ImportResourceResult) inlineItems {
+	if w.ByManifest && result.Managed {
+		return result.StatedItems
+	}
 	body, err := resource.DecodeBody(result.Body)
 	if err != nil {
 		return nil // its manifest reports it
 	}
-	found := inlineItems{}
-	properties, _ := body["properties"].(map[string]any)
-	for _, object := range []map[string]any{body, properties} {
-		for property, value := range object {
-			items, _ := value.([]any)
-			for _, item := range items {
-				stated, _ := item.(map[string]any)
-				if name, ok := stated["name"].(string); ok {
-					found[property] = append(found[property], strings.ToLower(name))
-				}
-			}
-		}
-	}
-	return found
+	return importing.NamedItems(body)
 }
 
 // have reports whether one of the lists has a child of the resource.

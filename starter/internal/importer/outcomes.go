@@ -36,6 +36,8 @@ type Outcome struct {
 	Why    string      `json:"why,omitempty"`
 	// File is the file of the manifest, "" for none.
 	File string `json:"file,omitempty"`
+	// Derived is set for a collection of views or parts, which come and go with other resources.
+	Derived bool `json:"-"`
 }
 
 // Result is what an import found.
@@ -44,6 +46,9 @@ type Result struct {
 	Found []activities.ImportResourceResult
 	// Outcomes are what became of everything else, by ID.
 	Outcomes []Outcome
+	// WithParent has the keys of children that come and go with their parent: the service makes
+	// them, or the manifest of the parent states them.
+	WithParent map[string]bool
 	// Defaults is the number of values that were left out because the services set them.
 	Defaults int
 	// Owned is the number of values that were left out because another owner moves them.
@@ -66,7 +71,7 @@ func SortOutcomes(all []Outcome) {
 
 // unlisted records a collection of a resource that was not listed.
 func (e *Result) unlisted(parent resource.ID, u importing.Unlisted) {
-	outcome := Outcome{ID: parent, Type: u.Type, Status: NotListed, Why: cli.OneLine(u.Why)}
+	outcome := Outcome{ID: parent, Type: u.Type, Status: NotListed, Why: cli.OneLine(u.Why), Derived: u.Derived}
 	if u.Refused {
 		outcome.Status = NotRead
 	}

@@ -33,6 +33,9 @@ type Reads struct {
 	Credential, APIVersion string
 	// Defaults keeps the values that the services set by themselves.
 	Defaults bool
+	// ByManifest looks for resources that no manifest has: an item in the body of a managed
+	// resource is a resource of its own unless the manifest states it.
+	ByManifest bool
 	// Progress reports how far a long import is.
 	Progress func(format string, args ...any)
 	// Named returns an error with the resource that it is about.
@@ -80,6 +83,7 @@ type walk struct {
 // All reads the inputs and, if deep is set, what is in them, each resource once.
 func (r Reads) All(ctx context.Context, inputs []activities.ImportResourceInput, deep bool) (Result, error) {
 	w := &walk{Reads: r, known: map[string]bool{}, inline: map[string]inlineItems{}, managed: map[string]string{}}
+	w.result.WithParent = map[string]bool{}
 	run, number := backend.NewRunID(workflows.ImportIDPrefix), 0
 	var tasks []task
 	for _, in := range inputs {
@@ -160,7 +164,7 @@ func (w *walk) note(t task, result activities.ImportResourceResult) {
 		w.result.Owned += len(result.Owned)
 		w.result.Unread += len(result.Unread)
 		w.result.Found = append(w.result.Found, result)
-		w.inline[result.ID.Key()] = inlineOf(result)
+		w.inline[result.ID.Key()] = w.inlineOf(result)
 	}
 }
 

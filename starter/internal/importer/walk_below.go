@@ -45,6 +45,10 @@ func (w *walk) item(t task, item importing.Item) []task {
 	}
 	if item.Skipped == "" && w.isInline(item.ID) {
 		item.Skipped, item.Below = inBody, true
+		w.result.WithParent[item.ID.Key()] = true
+	}
+	if item.BuiltIn {
+		w.result.WithParent[item.ID.Key()] = true
 	}
 	if item.Skipped != "" {
 		w.skip(item.ID, item.Skipped)
@@ -79,6 +83,7 @@ func (w *walk) notInline(tasks []task) []task {
 	for i, t := range tasks {
 		if w.isInline(t.in.ID) {
 			w.skip(t.in.ID, inBody)
+			w.result.WithParent[t.in.ID.Key()] = true
 			if tasks[i].in.Contents != nil {
 				tasks[i].in.Contents.Only = true
 			}

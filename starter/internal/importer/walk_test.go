@@ -219,6 +219,61 @@ func TestWalkVersions(t *testing.T) {
 	}
 }
 
+// TestWalkByManifest checks which subnets of a network come with it: those of its body in Azure,
+// or those that the manifest of a managed network states.
+func TestWalkByManifest(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		reason              string
+		managed, byManifest bool
+		found               []string
+		withParent          []string
+	}{
+		"import":             {"its manifest will state all", true, false, []string{network}, []string{"a", "b"}},
+		"by manifest":        {"another tool added the other subnet", true, true, []string{network, network + "/subnets/b"}, []string{"a"}},
+		"without a workflow": {"its manifest would state all", false, true, []string{network}, []string{"a", "b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			result := in(`{"properties":{"subnets":[{"name":"A"},{"name":"b"}]}}`, item(t, network+"/subnets/a"), item(t, network+"/subnets/b"))
+			result.Managed, result.StatedItems = c.managed, map[string][]string{"subnets": {"a"}}
+			worker := &fakeWorker{reads: map[string]int{}, results: map[string]activities.ImportResourceResult{network: result, network + "/subnets/b": body(`{"properties":{}}`)}}
+			reads := Reads{From: worker, ByManifest: c.byManifest, Progress: func(string, ...any) {}, Named: func(_ string, err error) error { return err }}
+			estate, err := reads.All(t.Context(), []activities.ImportResourceInput{{ID: parse(t, network), Contents: Contents(parse(t, network), true)}}, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var found []string
+			for _, result := range estate.Found {
+				found = append(found, result.ID.String())
+			}
+			want := map[string]bool{}
+			for _, subnet := range c.withParent {
+				want[parse(t, network+"/subnets/"+subnet).Key()] = true
+			}
+			if diff := cmp.Diff(c.found, found) + cmp.Diff(want, estate.WithParent); diff != "" {
+				t.Errorf("%s (-want +got)\n%s", c.reason, diff)
+			}
+		})
+	}
+}
+
+// TestWalkBuiltIn checks that built-in children are known as such, also those that need no
+// manifest.
+func TestWalkBuiltIn(t *testing.T) {
+	t.Parallel()
+	fixed, made := item(t, account+"/blobServices/default"), item(t, account+"/localUsers/made")
+	fixed.BuiltIn, made.BuiltIn, made.Skipped = true, true, "the service creates it by itself"
+	worker := &fakeWorker{reads: map[string]int{}, results: map[string]activities.ImportResourceResult{
+		account: in(`{"location":"westus2"}`, fixed, made, item(t, account+"/localUsers/own")), fixed.ID.String(): body(`{"properties":{"isVersioningEnabled":true}}`), account + "/localUsers/own": body(`{}`),
+	}}
+	reads := Reads{From: worker, Progress: func(string, ...any) {}, Named: func(_ string, err error) error { return err }}
+	estate, err := reads.All(t.Context(), []activities.ImportResourceInput{{ID: parse(t, account), Contents: Contents(parse(t, account), true)}}, true)
+	if diff := cmp.Diff(map[string]bool{fixed.ID.Key(): true, made.ID.Key(): true}, estate.WithParent); err != nil || diff != "" {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+}
+
 // TestWalkDefaults checks that defaults are left out of what is not managed.
 func TestWalkDefaults(t *testing.T) {
 	t.Parallel()
