@@ -57,12 +57,12 @@ func (p Plan) Markdown() string {
 	for _, list := range p.lists() {
 		head += "\n" + list.Title + ":\n\n" + list.markdown()
 	}
-	if orphans := p.orphansText(codeSpan); orphans != "" {
+	if orphans := p.orphansText(cli.CodeSpan); orphans != "" {
 		head += "\n" + orphans + "\n"
 	}
 	tail := ""
 	if digest := p.Digest(); digest != "" {
-		tail = "\nDigest of the plan: " + codeSpan(digest) + "\n"
+		tail = "\nDigest of the plan: " + cli.CodeSpan(digest) + "\n"
 	}
 	budget := maxMarkdown - len(head) - len(tail) - cutNoteBytes
 	shown := 0
@@ -92,7 +92,7 @@ func (p Plan) Markdown() string {
 func (l list) markdown() string {
 	var b strings.Builder
 	for i, item := range l.Items {
-		line := "- " + codeSpan(asWritten(cli.Cut(item.String(), maxLine))) + "\n"
+		line := "- " + cli.CodeSpan(cli.AsWritten(cli.Cut(item.String(), maxLine))) + "\n"
 		if b.Len()+len(line) > maxFolded {
 			fmt.Fprintf(&b, "- and %d more\n", len(l.Items)-i)
 			break
@@ -129,13 +129,13 @@ func cutNote(folded int, missing []section) string {
 
 // section returns a row in Markdown.
 func (c Row) section() section {
-	title := asWritten(cli.Cut(c.title(0), maxLine))
-	s := section{action: c.Action, line: "\n" + codeSpan(title) + "\n"}
+	title := cli.AsWritten(cli.Cut(c.title(0), maxLine))
+	s := section{action: c.Action, line: "\n" + cli.CodeSpan(title) + "\n"}
 	body := c.diff()
 	if body == "" {
 		return s
 	}
-	fence := strings.Repeat("`", max(3, longestRun(body, '`')+1))
+	fence := strings.Repeat("`", max(3, cli.LongestRun(body, '`')+1))
 	// A line that begins with <details> begins HTML, which ends at the next empty line: the
 	// title is no Markdown.
 	s.whole = "\n<details><summary><code>" + html.EscapeString(title) + "</code></summary>\n\n" +
@@ -148,7 +148,7 @@ func (c Row) diff() string {
 	var lines []string
 	for _, d := range c.details(true) {
 		for _, line := range d.diff() {
-			lines = append(lines, asWritten(text.Cut(line, maxLine)))
+			lines = append(lines, cli.AsWritten(text.Cut(line, maxLine)))
 		}
 	}
 	var b strings.Builder
@@ -175,31 +175,4 @@ func (d detail) diff() []string {
 		return []string{"-" + indent + d.path + ": " + d.before, "+" + indent + d.path + ": " + d.after}
 	}
 	return []string{" " + indent + strings.TrimSpace(d.line())}
-}
-
-// asWritten returns a text as it is written to an output that CI systems read: commands of
-// theirs get blanks, which count here.
-func asWritten(s string) string {
-	var b strings.Builder
-	// A builder returns no error.
-	_, _ = cli.NewWriter(&b, cli.Ink{}).Write([]byte(s))
-	return b.String()
-}
-
-// codeSpan returns a text on one line as code.
-func codeSpan(s string) string {
-	fence := strings.Repeat("`", longestRun(s, '`')+1)
-	return fence + " " + s + " " + fence
-}
-
-// longestRun returns the length of the longest run of a character.
-func longestRun(s string, c rune) int {
-	longest, run := 0, 0
-	for _, r := range s {
-		if run++; r != c {
-			run = 0
-		}
-		longest = max(longest, run)
-	}
-	return longest
 }

@@ -212,7 +212,7 @@ func checkInert(t *testing.T, markdown string) {
 	t.Helper()
 	fence := ""
 	for i, line := range strings.Split(markdown, "\n") {
-		run := longestRun(line, '`')
+		run := cli.LongestRun(line, '`')
 		switch {
 		case fence != "":
 			if line == fence {
@@ -225,7 +225,7 @@ func checkInert(t *testing.T, markdown string) {
 		case line == "", line == MarkdownMarker && i == 0, line == "</details>", summaryLine.MatchString(line), ownLine.MatchString(line), i == 1 && strings.HasPrefix(line, "**Plan: "), i == 1 && strings.HasPrefix(line, "**Deletion: "):
 		case codeLine.MatchString(line):
 			parts := codeLine.FindStringSubmatch(line)
-			if parts[1] != parts[3] || longestRun(parts[2], '`') >= len(parts[1]) {
+			if parts[1] != parts[3] || cli.LongestRun(parts[2], '`') >= len(parts[1]) {
 				t.Errorf("line %d leaves its code: %q", i+1, line)
 			}
 		default:
