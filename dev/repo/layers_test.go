@@ -36,7 +36,7 @@ var layers = [][]string{
 	{"starter/internal/backend"},
 	{"starter/internal/author", "starter/internal/convert", "starter/internal/plan", "starter/internal/report", "starter/internal/screen", "starter/internal/why"},
 	{"starter/internal/importer"},
-	{"starter/internal/page", "starter/internal/project", "starter/internal/rollout", "starter/internal/wait"},
+	{"starter/internal/coverage", "starter/internal/page", "starter/internal/project", "starter/internal/rollout", "starter/internal/wait"},
 	{"worker", "starter"},
 }
 
