@@ -86,8 +86,16 @@ func (r changeRow) recorded() (RecordedChange, bool) {
 	}
 	change := RecordedChange{Record: r.ID, ID: id, ReportedChange: resource.ReportedChange{
 		At: r.At.UTC(), Kind: resource.ChangeKind(r.Change), Operation: strings.ToLower(r.Operation), Correlation: strings.ToLower(r.Correlation),
-		ReportedAuthor: resource.ReportedAuthor{Name: r.Author, Type: r.Kind, Client: r.Client},
+		ReportedAuthor: resource.ReportedAuthor{Name: specified(r.Author), Type: specified(r.Kind), Client: specified(r.Client)},
 	}}
 	change.AddPaths(r.Paths)
 	return change, true
+}
+
+// specified returns a word about an author, "" for the one with which Azure says that it knows none.
+func specified(word string) string {
+	if strings.EqualFold(word, "Unspecified") {
+		return ""
+	}
+	return word
 }

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -95,6 +96,8 @@ func (a ReportedAuthor) Label() string {
 		label = "a user"
 	case strings.EqualFold(a.Type, "Application"):
 		label = "an application"
+	case strings.EqualFold(a.Type, systemType):
+		label = "Azure itself"
 	}
 	return joinClient(label, a.Client)
 }
@@ -103,15 +106,11 @@ func (a ReportedAuthor) Label() string {
 // source names none.
 func (a ReportedAuthor) String() string {
 	name := a.Name
-	if strings.EqualFold(a.Type, "Application") && name != "" {
+	switch {
+	case name == "" || strings.EqualFold(a.Type, systemType):
+		return cmp.Or(a.Label(), "an unnamed writer")
+	case strings.EqualFold(a.Type, "Application"):
 		name = "application " + name
-	}
-	if name == "" {
-		name = a.Label()
-		if name == "" {
-			return "an unnamed writer"
-		}
-		return name
 	}
 	return joinClient(name, a.Client)
 }
@@ -121,15 +120,15 @@ func (a ReportedAuthor) ChangedAt(at time.Time) string {
 	return "changed by " + a.String() + " at " + at.UTC().Format("2006-01-02 15:04:05Z")
 }
 
-// joinClient appends the program, unless the source calls it unspecified.
+// systemType is the Type of a change that Azure made without a request.
+const systemType = "System"
+
+// joinClient appends the program.
 func joinClient(label, client string) string {
-	if client == "" || strings.EqualFold(client, "Unspecified") {
+	if client == "" {
 		return label
 	}
-	if label == "" {
-		return "a writer with " + client
-	}
-	return label + " with " + client
+	return cmp.Or(label, "a writer") + " with " + client
 }
 
 // AddPaths adds paths up to the bound.

@@ -12,10 +12,10 @@ func TestReportedAuthor(t *testing.T) {
 		text, label string
 	}{
 		{resource.ReportedAuthor{Name: "alice@contoso.com", Type: "User", Client: "Azure Portal"}, "alice@contoso.com with Azure Portal", "a user with Azure Portal"},
-		{resource.ReportedAuthor{Name: "6d1f", Type: "Application", Client: "Unspecified"}, "application 6d1f", "an application"},
+		{resource.ReportedAuthor{Name: "6d1f", Type: "Application"}, "application 6d1f", "an application"},
 		{resource.ReportedAuthor{Type: "User"}, "a user", "a user"},
 		{resource.ReportedAuthor{Client: "Azure CLI"}, "a writer with Azure CLI", "a writer with Azure CLI"},
-		{resource.ReportedAuthor{Type: "System"}, "System", "System"},
+		{resource.ReportedAuthor{Name: "System", Type: "System"}, "Azure itself", "Azure itself"},
 		{resource.ReportedAuthor{}, "an unnamed writer", ""},
 	} {
 		if got := tc.author.String(); got != tc.text {
