@@ -1,22 +1,20 @@
-package resource_test
+package resource
 
 import (
 	"testing"
-
-	"github.com/armature-io/armature/resource"
 )
 
 func TestReportedAuthor(t *testing.T) {
 	for _, tc := range []struct {
-		author      resource.ReportedAuthor
+		author      ReportedAuthor
 		text, label string
 	}{
-		{resource.ReportedAuthor{Name: "alice@contoso.com", Type: "User", Client: "Azure Portal"}, "alice@contoso.com with Azure Portal", "a user with Azure Portal"},
-		{resource.ReportedAuthor{Name: "6d1f", Type: "Application"}, "application 6d1f", "an application"},
-		{resource.ReportedAuthor{Type: "User"}, "a user", "a user"},
-		{resource.ReportedAuthor{Client: "Azure CLI"}, "a writer with Azure CLI", "a writer with Azure CLI"},
-		{resource.ReportedAuthor{Name: "System", Type: "System"}, "Azure itself", "Azure itself"},
-		{resource.ReportedAuthor{}, "an unnamed writer", ""},
+		{ReportedAuthor{Name: "alice@contoso.com", Type: "User", Client: "Azure Portal"}, "alice@contoso.com with Azure Portal", "a user with Azure Portal"},
+		{ReportedAuthor{Name: "6d1f", Type: "Application"}, "application 6d1f", "an application"},
+		{ReportedAuthor{Type: "User"}, "a user", "a user"},
+		{ReportedAuthor{Client: "Azure CLI"}, "a writer with Azure CLI", "a writer with Azure CLI"},
+		{ReportedAuthor{Name: "System", Type: "System"}, "Azure itself", "Azure itself"},
+		{ReportedAuthor{}, "an unnamed writer", ""},
 	} {
 		if got := tc.author.String(); got != tc.text {
 			t.Errorf("%+v is %q, want %q", tc.author, got, tc.text)
@@ -29,7 +27,7 @@ func TestReportedAuthor(t *testing.T) {
 
 // A source counts the items of a list, and a difference names them by their keys.
 func TestReportedTouches(t *testing.T) {
-	change := resource.ReportedChange{}
+	change := ReportedChange{}
 	change.AddPaths([]string{"properties.subnets[3].properties.addressPrefix", "tags.Env", "properties.sku"})
 	for path, want := range map[string]bool{
 		"properties.subnets[name=a].properties.addressPrefix": true,
@@ -43,12 +41,12 @@ func TestReportedTouches(t *testing.T) {
 }
 
 func TestReportedPathsAreBounded(t *testing.T) {
-	var change resource.ReportedChange
+	var change ReportedChange
 	for i := range 30 {
 		change.AddPaths([]string{"a", string(rune('b' + i))})
 	}
-	if len(change.Paths) != resource.MaxReportedPaths || change.MorePaths != 21 {
-		t.Errorf("%d paths and %d more, want %d and 21", len(change.Paths), change.MorePaths, resource.MaxReportedPaths)
+	if len(change.Paths) != MaxReportedPaths || change.MorePaths != 21 {
+		t.Errorf("%d paths and %d more, want %d and 21", len(change.Paths), change.MorePaths, MaxReportedPaths)
 	}
 	if got, want := change.PathsText(), "a, b, c and 28 more"; got != want {
 		t.Errorf("paths %q, want %q", got, want)

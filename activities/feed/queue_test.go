@@ -93,7 +93,7 @@ func TestQueueEvents(t *testing.T) {
 				}
 				return
 			}
-			if len(batch.Changes) != 1 || batch.Changes[0].ReportedAuthor.String() != tc.author || batch.Changes[0].Kind != tc.kind {
+			if len(batch.Changes) != 1 || batch.Changes[0].String() != tc.author || batch.Changes[0].Kind != tc.kind {
 				t.Errorf("changes %+v, want one by %s", batch.Changes, tc.author)
 			}
 			if strings.Contains(fmt.Sprintf("%+v", batch), "10.1.2.3") {

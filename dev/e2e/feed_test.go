@@ -127,3 +127,56 @@ func TestFeedObserves(t *testing.T) {
 		t.Errorf("the list, which reads memos, names the author or no drift:\n%s", list)
 	}
 }
+
+// TestFeedTroubles breaks a feed: doctor says what is wrong in words, and a change is found by the
+// interval while the feed does not follow.
+func TestFeedTroubles(t *testing.T) {
+	t.Parallel()
+	t.Run("without rights", func(t *testing.T) {
+		t.Parallel()
+		w := harness.New(t, binaries, feedOptions())
+		fault := armsim.Fault{ID: "graph", Path: "*/providers/Microsoft.ResourceGraph/*", Status: http.StatusForbidden, Code: "AuthorizationFailed"}
+		w.Sim.Call(http.MethodPost, "/faults", fault, nil)
+		worker := feedWorker(w, "resource-graph")
+		untilDoctor(w, worker, 1, "resource-graph refuses the credential: ")
+		s := scenarios{w}
+		s.putGroup("feed")
+		id := identityID("one", "feed")
+		w.Write("id.yaml", identityManifest("one", "feed")+"reconcile: {interval: 1m}\n")
+		w.MustCLI("apply", "-f", "id.yaml", "--wait", "--timeout", "60s")
+		patchAs(w, armsim.Author{Name: "alice@contoso.com"}, id, map[string]any{"tags": map[string]any{"purpose": "mine"}})
+		w.Until(2*time.Minute, "the interval finds the change", func() (bool, string) {
+			return w.Sim.Count(http.MethodPut, id) == 2, fmt.Sprint(w.Sim.Count(http.MethodPut, id), " PUTs")
+		})
+		w.Sim.Call(http.MethodDelete, "/faults", nil, nil)
+		untilDoctor(w, worker, 0, "resource-graph: all changes until ")
+	})
+	t.Run("poisoned messages", func(t *testing.T) {
+		t.Parallel()
+		w := harness.New(t, binaries, feedOptions())
+		worker := feedWorker(w, "queue")
+		for _, kind := range []string{"text", "json", "shape", "type", "huge"} {
+			w.Sim.Call(http.MethodPost, "/queues/messages", armsim.Poison{Account: "account", Queue: "changes", Kind: kind}, nil)
+		}
+		untilDoctor(w, worker, 0, "messages could not be read and were dropped")
+		s := scenarios{w}
+		s.putGroup("feed")
+		id := identityID("one", "feed")
+		w.Write("id.yaml", identityManifest("one", "feed"))
+		w.MustCLI("apply", "-f", "id.yaml", "--wait", "--timeout", "60s")
+		patchAs(w, armsim.Author{Name: "alice@contoso.com"}, id, map[string]any{"tags": map[string]any{"purpose": "mine"}})
+		w.Until(2*time.Minute, "the queue wakes the resource all the same", func() (bool, string) {
+			return w.Sim.Count(http.MethodPut, id) == 2, fmt.Sprint(w.Sim.Count(http.MethodPut, id), " PUTs\n", worker.Log())
+		})
+	})
+}
+
+// untilDoctor waits until doctor, with an exit code, says a text about a feed. A worker reads the
+// state of its feeds each minute.
+func untilDoctor(w *harness.World, worker *harness.Worker, code int, text string) {
+	w.T.Helper()
+	w.Until(4*time.Minute, "doctor says "+text, func() (bool, string) {
+		result := w.CLI("doctor")
+		return result.Code == code && strings.Contains(result.Out, text), result.Out + worker.Log()
+	})
+}
