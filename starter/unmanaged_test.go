@@ -141,3 +141,22 @@ func TestUnmanagedImport(t *testing.T) {
 		t.Errorf("stderr names no file: %s", w.err)
 	}
 }
+
+// TestUnmanagedIsData checks in every format that names, reasons and patterns from outside stay
+// texts.
+func TestUnmanagedIsData(t *testing.T) {
+	for _, format := range coverage.Formats() {
+		t.Run(format, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			if err := os.WriteFile("ignore\x1b[2J", []byte("\u202e::error::x\x1b[2J\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			w := hostileWorld(t)
+			if exit := w.run("unmanaged", cluster, "-o", format, "--ignore", "ignore\x1b[2J"); exit != cli.ExitFailed {
+				t.Errorf("exit %d, want %d for the child that failed: %s", exit, cli.ExitFailed, w.err)
+			}
+			checkHarmless(t, "standard output", w.out.String(), false)
+			checkHarmless(t, "standard error", w.err.String(), false)
+		})
+	}
+}
