@@ -29,6 +29,9 @@ type Config struct {
 	Feed   Feed
 	// ReadOnly is a worker that sends nothing that could change Azure.
 	ReadOnly bool `mapstructure:"read-only"`
+	// Observe selects the resources that are only observed: ObserveAll, selectors k=v,k=v
+	// separated by semicolons, or "" for none.
+	Observe Observe
 	// StartFrozen names the start after which nothing is written until a user lifts the
 	// freeze: once for each name, or at every start for StartAlways. "" is none.
 	StartFrozen Start `mapstructure:"start-frozen"`
@@ -72,6 +75,12 @@ const (
 	FenceOff  = "off"
 	FenceBlob = "blob"
 )
+
+// Observe selects resources by labels.
+type Observe string
+
+// ObserveAll is the Observe of every resource.
+const ObserveAll Observe = "true"
 
 // Start is the name of a start after a restore.
 type Start string

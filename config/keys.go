@@ -63,6 +63,7 @@ func keys() []key {
 		{"feed.queue", "", "storage queue of feed.source queue: https://ACCOUNT.queue.core.windows.net/QUEUE; azure.credential receives its messages, and no other fleet may"},
 		{"feed.interval", "0s", "time between two readings of a source, at most 10m; 0s is 2m for resource-graph, one query for each credential, and 5s for queue"},
 		{"read-only", "false", "send nothing that could change Azure: read, plan and compare only"},
+		{"observe", "", "only observe resources, whatever policy their manifests state: report what differs, write and delete nothing. true is every resource; else selectors of labels as in armature freeze -l, separated by semicolons: stack=crowd;stack=data,env=prod"},
 		{"start-frozen", "", "after a restore of Temporal's database: write nothing until armature unfreeze. A name, such as the date of the restore, does so once; true at every start of a worker"},
 		{"generation-fence", FenceOff, "off, or blob: a blob container records the newest generation of each resource outside of Temporal, so that an older database writes nothing"},
 		{"generation-fence-container", "", "blob container of generation-fence blob: https://ACCOUNT.blob.core.windows.net/CONTAINER; azure.credential reads and writes it"},
@@ -109,7 +110,7 @@ func (k key) flag() string { return strings.ReplaceAll(k.name, ".", "-") }
 
 // bare returns the value of the key's flag without a value, "" where it needs one.
 func (k key) bare() string {
-	if k.name == "read-only" || k.name == "start-frozen" || k.name == "audit.stdout" {
+	if k.name == "read-only" || k.name == "observe" || k.name == "start-frozen" || k.name == "audit.stdout" {
 		return "true"
 	}
 	return ""

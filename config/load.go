@@ -181,7 +181,7 @@ func unmarshal(values map[string]any) (Config, error) {
 		v.Set(name, value)
 	}
 	var loaded Config
-	err := v.UnmarshalExact(&loaded, viper.DecodeHook(mapstructure.ComposeDecodeHookFunc(decodeDuration, decodeList, decodeStart, decodeText)))
+	err := v.UnmarshalExact(&loaded, viper.DecodeHook(mapstructure.ComposeDecodeHookFunc(decodeDuration, decodeList, decodeStart, decodeObserve, decodeText)))
 	return loaded, err
 }
 
@@ -220,6 +220,20 @@ func decodeStart(_, to reflect.Type, value any) (any, error) {
 		if value == "false" {
 			return "", nil
 		}
+	}
+	return value, nil
+}
+
+// decodeObserve takes a truth value, as YAML reads it, for what is observed.
+func decodeObserve(_, to reflect.Type, value any) (any, error) {
+	if to != reflect.TypeFor[Observe]() {
+		return value, nil
+	}
+	if truth, isBool := value.(bool); isBool {
+		value = strconv.FormatBool(truth)
+	}
+	if value == "false" {
+		return "", nil
 	}
 	return value, nil
 }

@@ -7,6 +7,48 @@ import (
 	"github.com/armature-io/armature/config"
 )
 
+// TestObserve checks the forms of what is observed.
+func TestObserve(t *testing.T) {
+	cases := map[string]struct {
+		reason, file, variable string
+		args                   []string
+		want                   config.Observe
+		invalid                bool
+	}{
+		"None":       {reason: "off by default"},
+		"BareFlag":   {reason: "--observe alone is everything", args: []string{"--observe"}, want: config.ObserveAll},
+		"TruthValue": {reason: "YAML reads true as a truth value", file: "observe: true\n", want: config.ObserveAll},
+		"False":      {reason: "and false", file: "observe: false\n"},
+		"Selector":   {reason: "a label", file: "observe: stack=crowd\n", want: "stack=crowd"},
+		"Several":    {reason: "a selector has commas, so semicolons separate them", variable: "stack=crowd,env=prod; stack=data", want: "stack=crowd,env=prod; stack=data"},
+		"NoPair":     {reason: "a name alone selects nothing", variable: "crowd", invalid: true},
+		"Quotes":     {reason: "labels have no quotes", variable: "stack='crowd'", invalid: true},
+		"Empty":      {reason: "an empty selector would match everything", variable: "stack=crowd;", invalid: true},
+		"Negation":   {reason: "selectors know no negation", variable: "stack!=crowd", invalid: true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			clean(t)
+			args := c.args
+			if c.file != "" {
+				args = append(args, "--config="+write(t, "worker.yaml", c.file))
+			}
+			if c.variable != "" {
+				t.Setenv("ARMATURE_OBSERVE", c.variable)
+			}
+			got, err := config.Load(args)
+			switch {
+			case c.invalid && (err == nil || !strings.Contains(err.Error(), "observe")):
+				t.Errorf("loaded %q without an error: %s", got.Observe, c.reason)
+			case !c.invalid && err != nil:
+				t.Errorf("%s: %v", c.reason, err)
+			case !c.invalid && got.Observe != c.want:
+				t.Errorf("observe %q: %s", got.Observe, c.reason)
+			}
+		})
+	}
+}
+
 // TestStartFrozen checks the forms in which a start gets its name, and the flags that need
 // no value.
 func TestStartFrozen(t *testing.T) {

@@ -17,6 +17,7 @@ var (
 	envNamePattern   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	userAgentPattern = regexp.MustCompile(`^[A-Za-z0-9./_() -]{0,64}$`)
 	startNamePattern = regexp.MustCompile(`^[A-Za-z0-9._:-]{0,64}$`)
+	observePattern   = regexp.MustCompile(`^\s*[^\s=!;,'"\\]+=([^=;,'"\\][^;,'"\\]*)?(,\s*[^\s=!;,'"\\]+=([^=;,'"\\][^;,'"\\]*)?)*$`)
 	queueNamePattern = regexp.MustCompile(`^[^\s[:cntrl:]]{1,255}$`)
 )
 
@@ -50,6 +51,7 @@ func (c Config) problems() problems {
 	c.Worker.check(p)
 	p.require(c.OverdueAfter >= 0, "overdue-after", "must be a duration, or 0 for never, not %s", c.OverdueAfter)
 	c.fence(p)
+	p.require(c.Observe.isValid(), "observe", "must be true, or selectors key=value,key=value separated by semicolons, not %q", string(c.Observe))
 	p.require(startNamePattern.MatchString(string(c.StartFrozen)), "start-frozen", "must be true, or a name of at most 64 letters, digits and the characters . _ : -, not %q", c.StartFrozen)
 	p.require(c.Rules.Reload == 0 || c.Rules.Reload >= time.Second && c.Rules.Reload <= time.Hour, "rules.reload", "must be 0s, or 1s to 1h, not %s", c.Rules.Reload)
 	p.require(c.Signing.MaxAge >= 0, "signing.max-age", "must be a duration, or 0 for ever, not %s", c.Signing.MaxAge)
@@ -62,6 +64,12 @@ func (c Config) problems() problems {
 	c.exports(p)
 	c.references(p)
 	return *p
+}
+
+// isValid reports whether the setting has its form.
+func (o Observe) isValid() bool {
+	return o == "" || o == ObserveAll ||
+		!slices.ContainsFunc(strings.Split(string(o), ";"), func(selector string) bool { return !observePattern.MatchString(selector) })
 }
 
 // minMetricsInterval is the shortest time between two counts: each is a list.
