@@ -114,6 +114,8 @@ type Options struct {
 	StartFrozen string
 	// ReadOnly makes every write a verdict: nothing is sent that could change Azure.
 	ReadOnly bool
+	// Observed are the resources that are only observed, whatever policy their manifests state.
+	Observed resource.Observed
 	// Rules, when set, returns the state of the worker's rules.
 	Rules func() RulesState
 	// Senders, when set, returns what Diagnose reports about the tokens of senders.
@@ -184,6 +186,7 @@ func New(dependencies Dependencies, options Options) *Activities {
 		client:       dependencies.Client, registry: dependencies.Registry, lookup: reader, bodies: &lookup.Bodies{},
 		states:    &managedStates{fleet: dependencies.Fleet, lookup: reader, clock: options.Clock},
 		followers: &followers{feeds: dependencies.Feeds, sources: options.FeedSources, client: dependencies.Client, registry: dependencies.Registry},
+		observed:  options.Observed,
 		etags:     &ignoredETags{log: dependencies.Log}, clock: options.Clock, now: options.Clock.Now, log: dependencies.Log,
 	}
 	reports := reporter(func(step string, verdict resource.Verdict) resource.Verdict {

@@ -225,7 +225,7 @@ func (a *Activities) wakeRefused(ctx context.Context, id resource.ID, found Depe
 func dependentsVerdict(in CheckDependentsInput, found Dependents) resource.Verdict {
 	if protected := protectedDependents(in.ID, found); in.Cascade && len(protected) > 0 {
 		verdict := resource.Block(resource.ReasonContainsProtected, fmt.Sprintf(
-			"a DELETE of %s would also delete resources whose manifest keeps them in Azure: %s; move them, or change their policy, first%s",
+			"a DELETE of %s would also delete resources that their policy, or the worker's setting observe, keeps in Azure: %s; move them, or change that, first%s",
 			in.ID.Short(), contents.NameAll(contents.DisplayNames(protected)), unreadableText(found)))
 		verdict.WaitingFor = protected[:min(len(protected), maxWaitingFor)]
 		return verdict

@@ -89,7 +89,7 @@ func TestCheckDependents(t *testing.T) {
 			reason: "a child that stays in Azure stops the whole cascade", cascade: true,
 			found:  Dependents{Blocking: 3, Listed: append(databases(t, 2, active), Managed{ID: id(t, databaseText), Policy: resource.PolicyDetachOnDelete})},
 			action: resource.ActionBlock, why: resource.ReasonContainsProtected, class: resource.RetryVerySlow, waits: 1,
-			parts: []string{"would also delete resources whose manifest keeps them in Azure: c1/db1"},
+			parts: []string{"would also delete resources that their policy, or the worker's setting observe, keeps in Azure: c1/db1"},
 		},
 		"CascadeOverManyKept": {
 			reason: "the number of named children is bounded", cascade: true, found: Dependents{Blocking: 80, Listed: databases(t, 80, kept)},

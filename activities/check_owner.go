@@ -218,7 +218,7 @@ func (m *requestMaker) requestWithoutBody(desired resource.Desired, facts PassFa
 	return extensionhost.Request{
 		Object: &resource.Object{
 			ID: desired.ID, APIVersion: desired.APIVersion,
-			Labels: desired.Labels, Policy: desired.Policy, Generation: facts.Generation,
+			Labels: desired.Labels, Policy: m.policyOf(desired), Generation: facts.Generation,
 		},
 		Resolver: reader, Client: &linkClient{reader: reader, desired: desired}, Masker: m.masker, Now: m.now(), Log: m.log, HashKey: m.key, FormerHashKey: m.formerKey,
 		Ignore: desired.Ignore, Initial: desired.Initial, Enforce: desired.Enforce, ChildLists: m.registry.ChildLists(desired.ID.Type()),

@@ -242,14 +242,26 @@ func (a *Activities) checkGuards(ctx context.Context) []Finding {
 		access.State, access.Message = FindingWarn, "the worker is read-only: it plans and compares, and writes nothing"
 		access.Advice = "for a worker that writes, remove read-only from its configuration and give its credential the rights (docs/azure-rights.md)"
 	}
-	return append(a.checkRules(),
-		access,
+	checks := append(a.checkRules(), access)
+	if len(a.options.Observed) > 0 {
+		checks = append(checks, a.observedFinding())
+	}
+	return append(checks,
 		a.checkRestore(ctx),
 		a.checkBudget(ctx, "put budget", writing.PutBudget, a.options.PutBudget, "corrections", "check which resources drift (armature get; reason Held) before raising put-budget"),
 		a.checkBudget(ctx, "disappearance budget", writing.DisappearanceBudget, a.options.DisappearanceBudget, "recreations",
 			"check who deleted resources (armature get; reason Held); armature reconcile --recreate approves what is to be recreated"),
 		mask,
 	)
+}
+
+// observedFinding names the setting that only observes resources.
+func (a *Activities) observedFinding() Finding {
+	return Finding{
+		Check: "observe", State: FindingWarn,
+		Message: fmt.Sprintf("this worker only observes %s: what differs is reported, and nothing is written or deleted", a.options.Observed),
+		Advice:  "armature observed shows which corrections were not sent; to let Armature correct, take labels out of the setting observe of all workers and restart them (docs/feed.md#observe-first)",
+	}
 }
 
 // checkRestore reports what holds back the writes of a restored, older database of Temporal,

@@ -52,7 +52,11 @@ func (a *Activities) ExportValues(ctx context.Context, in ExportValuesInput) (Ex
 		result.Verdict = a.report("Export", writing.Superseded(in.Newest, in.Generation))
 		return result, nil
 	}
-	if stop := writing.CheckPolicy(in.Desired, "write of a secret"); stop != nil {
+	if setting := a.observed.Setting(in.Desired.Labels); setting != "" {
+		result.Verdict = a.report("Export", resource.Verdict{Action: resource.ActionSuccess, Message: setting + ": no secret is written"})
+		return result, nil
+	}
+	if stop := a.checks().CheckPolicy(in.Desired, "write of a secret"); stop != nil {
 		result.Verdict = a.report("Export", *stop)
 		return result, nil
 	}

@@ -32,6 +32,8 @@ type PlanDeletionResult struct {
 	Deleting   bool            `json:"deleting,omitempty"`
 	Policy     resource.Policy `json:"policy,omitempty"`
 	APIVersion string          `json:"apiVersion,omitempty"`
+	// Observed names the setting of the worker that allows no DELETE, "" if none forbids it.
+	Observed string `json:"observed,omitempty"`
 	// Exists is set if Azure shows the resource. Another one of the same name has another
 	// Identity, as far as its type shows it.
 	Exists   bool              `json:"exists,omitempty"`
@@ -107,7 +109,7 @@ func (a *Activities) PlanDeletion(ctx context.Context, in PlanDeletionInput) (Pl
 		return p.result, nil
 	}
 	p.result.Managed, p.result.Generation, p.result.Deleting = managed, memory.Generation, memory.Deleting
-	p.result.Policy, p.result.APIVersion = desired.Policy, desired.APIVersion
+	p.result.Policy, p.result.APIVersion, p.result.Observed = desired.Policy, desired.APIVersion, a.observed.Setting(desired.Labels)
 	if desired.Policy.Detaches() {
 		return p.result, nil
 	}

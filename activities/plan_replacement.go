@@ -57,7 +57,7 @@ func (a *Activities) deletionFacts(ctx context.Context, desired *resource.Desire
 	p := &deletionPlan{Activities: a, request: contents.Request{
 		ID: desired.ID, APIVersion: desired.APIVersion, Credential: desired.Credential, Stated: desired.Body,
 	}}
-	p.result.Policy, p.result.APIVersion = desired.Policy, desired.APIVersion
+	p.result.Policy, p.result.APIVersion, p.result.Observed = desired.Policy, desired.APIVersion, a.observed.Setting(desired.Labels)
 	p.ask(ctx, desired)
 	return p.result
 }

@@ -82,6 +82,8 @@ type PlanResourceResult struct {
 	// WaitingFor are the resources that block.
 	WaitingFor []resource.ID `json:"waitingFor,omitempty"`
 	RequestID  string        `json:"requestID,omitempty"`
+	// Observed is why what differs is only reported, "" if it would be corrected.
+	Observed string `json:"observed,omitempty"`
 	// Held is why nothing is written for now although something is due: a pause or a
 	// freeze.
 	Held string `json:"held,omitempty"`
@@ -307,6 +309,7 @@ func (p *planning) finish(ctx context.Context, observed map[string]any, verdict 
 		Differences: verdict.Differences, More: verdict.More, Drops: verdict.Drops, MoreDrops: verdict.MoreDrops,
 		ChangedBy: verdict.ChangedBy, ChangedAt: verdict.ChangedAt,
 		Findings: p.findings, After: p.after, WaitingFor: verdict.WaitingFor, RequestID: verdict.RequestID,
+		Observed: p.observing(p.in.Desired),
 	}
 	p.checkOffer(ctx, &result)
 	p.checkReplacement(ctx, observed, &result)
@@ -314,7 +317,7 @@ func (p *planning) finish(ctx context.Context, observed map[string]any, verdict 
 	if result.Action == PlanCreate || result.Action == PlanUpdate || result.Action == PlanReplace {
 		result.Held = p.writeHold(ctx)
 	}
-	if result.Action != PlanError && result.Action != PlanBlocked {
+	if result.Action != PlanError && result.Action != PlanBlocked && result.Observed == "" {
 		result.Exports = p.planExports(ctx, observed)
 	}
 	var err error
@@ -338,6 +341,9 @@ func (p *planning) settings(result PlanResourceResult) []resource.SpecChange {
 
 // writeHold returns what stops a write for now, "" where nothing does.
 func (p *planning) writeHold(ctx context.Context) string {
+	if observing := p.observing(p.in.Desired); observing != "" {
+		return observing + ": it is reported only"
+	}
 	if p.memory.Paused {
 		return "it is paused: no pass starts until armature resume"
 	}

@@ -7,11 +7,31 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// reportDrift returns a verdict that names a due write without making it, where the
-// policy is observe; any other verdict as it is.
-func reportDrift(verdict resource.Verdict, desired resource.Desired) resource.Verdict {
-	if desired.Policy != resource.PolicyObserve || verdict.Action != resource.ActionProceed {
+// policyOf returns the policy under which this worker handles a resource.
+func (m *requestMaker) policyOf(desired resource.Desired) resource.Policy {
+	policy, _ := m.observed.PolicyOf(desired)
+	return policy
+}
+
+// observing returns why a resource is only observed: "policy observe", or the setting of the
+// worker; "" if it may be written.
+func (m *requestMaker) observing(desired resource.Desired) string {
+	policy, origin := m.observed.PolicyOf(desired)
+	if policy != resource.PolicyObserve {
+		return ""
+	}
+	return origin
+}
+
+// reportDrift returns a verdict that names a due write without making it, for the reason that
+// the resource is only observed; any other verdict, and each without a reason, as it is.
+func reportDrift(verdict resource.Verdict, desired resource.Desired, observing string) resource.Verdict {
+	if observing == "" || verdict.Action != resource.ActionProceed {
 		return verdict
+	}
+	how := observing + ": nothing is changed"
+	if desired.Policy != resource.PolicyObserve {
+		how = "observed by " + observing + "; nothing is changed"
 	}
 	message := "Drift: " + verdict.Message
 	if verdict.Create {
@@ -19,8 +39,8 @@ func reportDrift(verdict resource.Verdict, desired resource.Desired) resource.Ve
 	}
 	return resource.Verdict{
 		Action: resource.ActionFailure, Reason: resource.ReasonDriftDetected, Severity: resource.SeverityWarning,
-		Class: resource.ReasonDriftDetected.Class(), Message: message + " (policy observe: nothing is changed)",
-		Differences: verdict.Differences, More: verdict.More, RequestID: verdict.RequestID,
+		Class: resource.ReasonDriftDetected.Class(), Message: message + " (" + how + ")",
+		Create: verdict.Create, Differences: verdict.Differences, More: verdict.More, Drops: verdict.Drops, MoreDrops: verdict.MoreDrops, RequestID: verdict.RequestID,
 	}
 }
 

@@ -34,7 +34,7 @@ func TestObserve(t *testing.T) {
 			d.Policy = resource.PolicyObserve
 			got := local(w, w.acts.PreCheck, PreCheckInput{Desired: d, Observed: json.RawMessage(c.observed)}).Verdict
 			want(t, got, c.action, c.why, c.class, c.says)
-			if len(got.Differences) != c.paths || got.Create {
+			if len(got.Differences) != c.paths || got.Create != (name == "Absent") {
 				t.Errorf("%s: %+v", c.reason, got)
 			}
 		})
@@ -87,6 +87,82 @@ func TestGuardPolicies(t *testing.T) {
 			for method, verdict := range map[string]resource.Verdict{http.MethodPut: put.Verdict, http.MethodDelete: deleted.Verdict} {
 				stopped := verdict.Reason == resource.ReasonProtected
 				if stopped == strings.Contains(strings.Join(allowed, " "), method) {
+					t.Errorf("%s: %+v", method, verdict)
+				}
+			}
+		})
+	}
+}
+
+// observedWorld is a world with the setting observe.
+func observedWorld(t *testing.T, setting string) *world {
+	t.Helper()
+	w := newWorld(t)
+	found, err := resource.ParseObserved(setting)
+	must(t, err)
+	w.acts.options.Observed, w.acts.observed = found, found
+	return w
+}
+
+// TestObservedBySetting compares a resource that the setting observes, and one that it does not:
+// the first is reported in words that name the setting.
+func TestObservedBySetting(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason, label, observed string
+		policy                  resource.Policy
+		existed                 bool
+		action                  resource.Action
+		says, by                string
+	}{
+		"Drift":    {"drift is reported", "crowd", `{"location":"westus2","properties":{"size":7}}`, resource.PolicyManage, true, resource.ActionFailure, "(observed by the worker's setting observe: stack=crowd; nothing is changed)", "the worker's setting observe: stack=crowd"},
+		"Absent":   {"a disappearance is reported, and nothing is created", "crowd", "", resource.PolicyManage, true, resource.ActionFailure, "does not exist in Azure (observed by the worker's setting observe: stack=crowd; nothing is changed)", "the worker's setting observe: stack=crowd"},
+		"Protect":  {"whatever the policy is", "crowd", `{"location":"westus2","properties":{"size":7}}`, resource.PolicyProtect, true, resource.ActionFailure, "the worker's setting observe: stack=crowd", "the worker's setting observe: stack=crowd"},
+		"InSync":   {"without drift it is in sync", "crowd", `{"location":"westus2","properties":{"size":1}}`, resource.PolicyManage, true, resource.ActionSkip, "", "the worker's setting observe: stack=crowd"},
+		"Manifest": {"a manifest that observes names itself", "crowd", `{"location":"westus2","properties":{"size":7}}`, resource.PolicyObserve, true, resource.ActionFailure, "(policy observe: nothing is changed)", "policy observe"},
+		"Other":    {"another label is corrected", "quiet", `{"location":"westus2","properties":{"size":7}}`, resource.PolicyManage, true, resource.ActionProceed, "", ""},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := observedWorld(t, "stack=data;stack=crowd")
+			d := desired(t, thingText, plannedBody)
+			d.Policy, d.Labels = c.policy, map[string]string{"stack": c.label}
+			got := local(w, w.acts.PreCheck, PreCheckInput{Desired: d, Observed: json.RawMessage(c.observed), Existed: c.existed})
+			if got.Verdict.Action != c.action || !strings.Contains(got.Verdict.Message, c.says) || got.Observed != c.by {
+				t.Errorf("%s: %+v", c.reason, got)
+			}
+			if got.Verdict.Create != (c.observed == "") {
+				t.Errorf("the verdict says that the resource is absent: %t", got.Verdict.Create)
+			}
+		})
+	}
+}
+
+// The last guard of the setting: no PUT, DELETE or purge leaves for what it observes.
+//
+//guard:policies
+func TestGuardObservedBySetting(t *testing.T) {
+	t.Parallel()
+	for label, sends := range map[string]int{"crowd": 0, "quiet": 2} {
+		t.Run(label, func(t *testing.T) {
+			t.Parallel()
+			w := observedWorld(t, "stack=crowd")
+			w.put(groupText, `{"location":"westus2"}`)
+			w.put(thingText, `{"location":"westus2","properties":{"size":7}}`)
+			d := desired(t, thingText, plannedBody)
+			d.Labels = map[string]string{"stack": label}
+			put, err := run(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now()})
+			must(t, err)
+			deleted, err := run(w, w.acts.DeleteResource, DeleteResourceInput{Desired: d})
+			must(t, err)
+			sent := slices.DeleteFunc(w.requests(), func(r string) bool { return strings.HasPrefix(r, "GET ") })
+			if len(sent) != sends {
+				t.Errorf("requests %v, want %d", sent, sends)
+			}
+			for method, verdict := range map[string]resource.Verdict{http.MethodPut: put.Verdict, http.MethodDelete: deleted.Verdict} {
+				names := verdict.Reason == resource.ReasonProtected && strings.HasPrefix(verdict.Message, "the worker's setting observe: stack=crowd allows no "+method+" of ")
+				if names != (sends == 0) {
 					t.Errorf("%s: %+v", method, verdict)
 				}
 			}

@@ -62,6 +62,9 @@ type PreCheckResult struct {
 	// Turn is the parent in whose queue a PUT waits, zero where ARM accepts parallel
 	// changes of siblings.
 	Turn resource.ID `json:"turn,omitzero"`
+	// Observed is why a PUT would only be reported: "policy observe", or the setting of the
+	// worker; "" if it would be sent.
+	Observed string `json:"observed,omitempty"`
 }
 
 // PreCheck is step 3, a local activity: it decides whether a PUT is due.
@@ -119,8 +122,9 @@ func (c *comparer) decide(ctx context.Context, in PreCheckInput, request extensi
 		verdict.Message += "; rotated secrets are not detected, because the worker has no mask-key"
 	}
 	turn, _ := c.registry.FamilyHead(in.Desired.ID)
-	verdict = c.checkRefusal(ctx, reportDrift(verdict, in.Desired), in, request)
-	return PreCheckResult{Verdict: verdict, Turn: turn, Adopt: adopt, Verify: verify && !adopt}
+	observing := c.observing(in.Desired)
+	verdict = c.checkRefusal(ctx, reportDrift(verdict, in.Desired, observing), in, request)
+	return PreCheckResult{Verdict: verdict, Turn: turn, Adopt: adopt, Verify: verify && !adopt, Observed: observing}
 }
 
 // comparesNothing reports whether a PUT would be sent for differences from a body that

@@ -212,7 +212,7 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutR
 		rereadWindow: a.options.RereadWindow, rereadInterval: a.options.RereadInterval, disappearanceBudget: a.options.DisappearanceBudget,
 		in: in, putAttempt: putAttempt{heartbeat: heartbeat, attempt: attemptNumber(ctx)},
 	}
-	if stop := writing.CheckPolicy(in.Desired, "PUT"); stop != nil {
+	if stop := p.checks.CheckPolicy(in.Desired, "PUT"); stop != nil {
 		return *p.stop(*stop), nil
 	}
 	if stop := p.checks.CheckSigned(ctx, in.Desired); stop != nil {

@@ -44,7 +44,7 @@ func allowsRecreate(registry *extensionhost.Registry, desired resource.Desired, 
 // An observed resource is only reported.
 func (c *comparer) disappearedVerdict(verdict resource.Verdict, in PreCheckInput) resource.Verdict {
 	desired := in.Desired
-	if desired.Policy != resource.PolicyObserve && !allowsRecreate(c.registry, desired, in.Approved.Recreation) {
+	if c.observing(desired) == "" && !allowsRecreate(c.registry, desired, in.Approved.Recreation) {
 		stop := resource.Block(resource.ReasonDisappeared, disappearedText(desired, recreation(c.registry, desired)))
 		stop.Class = resource.RetryVerySlow
 		return stop

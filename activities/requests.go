@@ -8,6 +8,7 @@ import (
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/internal/servertime"
+	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 )
 
@@ -22,6 +23,8 @@ type requestMaker struct {
 	bodies   *lookup.Bodies
 	states   *managedStates
 	etags    *ignoredETags
+	// observed are the resources that are only observed, whatever policy their manifests state.
+	observed resource.Observed
 	// followers know which resources a feed follows.
 	followers *followers
 	clock     *servertime.Clock

@@ -14,7 +14,7 @@ import (
 // checks returns the checks of the writes of this worker.
 func (a *Activities) checks() writing.Checks {
 	return writing.Checks{
-		Freezer: a.Freezer, ReadOnly: a.options.ReadOnly, Signatures: a.Signatures, WarnOnly: a.options.WarnOfSignatures,
+		Freezer: a.Freezer, ReadOnly: a.options.ReadOnly, Observed: a.options.Observed, Signatures: a.Signatures, WarnOnly: a.options.WarnOfSignatures,
 		Records: a.options.Records, Budgets: a.Budgets, PutBudget: a.options.PutBudget, Managed: a.states.desiredOf,
 		Attempts: a.Attempts, Audit: a.Audit, Clock: a.clock, Log: a.Log,
 	}

@@ -70,7 +70,7 @@ type Verdict struct {
 	Unreported bool           `json:"unreported,omitempty"`
 	// Class is the retry class of a Block, Failure or Error.
 	Class RetryClass `json:"class,omitempty"`
-	// Create is set on a Proceed when the resource is absent.
+	// Create is set on a Proceed, and on its report as DriftDetected, when the resource is absent.
 	Create bool `json:"create,omitempty"`
 	// Differences are the reasons for a PUT, at most MaxDifferences, masked.
 	Differences []Difference `json:"differences,omitempty"`

@@ -1,6 +1,7 @@
 package writing
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -48,12 +49,13 @@ func (s *Step) checkTask(write arm.Write) *resource.Verdict {
 // knows of the other one.
 func (s *Step) checkLink(ctx context.Context, _ arm.Write) *resource.Verdict {
 	write := s.link
+	policy, origin := s.Observed.PolicyOf(s.Desired)
 	switch {
 	case write == nil:
 		return nil
-	case s.Desired.Policy == resource.PolicyObserve:
+	case policy == resource.PolicyObserve:
 		return new(resource.Fail(resource.ReasonProtected, resource.RetryVerySlow, fmt.Sprintf(
-			"policy observe of %s allows no %s of %s by an extension; nothing was sent", s.Desired.ID.Short(), write.Method, write.ID.Short())))
+			"%s of %s allows no %s of %s by an extension; nothing was sent", origin, s.Desired.ID.Short(), write.Method, write.ID.Short())))
 	case write.Method == http.MethodPost:
 		return nil
 	case write.ID.Equal(s.Desired.ID):
@@ -67,6 +69,7 @@ func (s *Step) checkLink(ctx context.Context, _ arm.Write) *resource.Verdict {
 // DELETE, which its own workflow sends, and any write that its policy or a freeze forbids.
 func (s *Step) checkManaged(ctx context.Context, write Link) *resource.Verdict {
 	managed, known, err := s.Managed(ctx, write.ID)
+	origin := cmp.Or(s.Observed.Setting(managed.Labels), "policy "+string(managed.Policy))
 	switch {
 	case err != nil:
 		return new(resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, fmt.Sprintf(
@@ -75,7 +78,7 @@ func (s *Step) checkManaged(ctx context.Context, write Link) *resource.Verdict {
 		return nil
 	case write.Method == http.MethodDelete, managed.Policy == resource.PolicyObserve:
 		return new(resource.Fail(resource.ReasonProtected, resource.RetryVerySlow, fmt.Sprintf(
-			"Armature manages %s with policy %s, so an extension of %s sends no %s; nothing was sent", write.ID.Short(), managed.Policy, s.Desired.ID.Short(), write.Method)))
+			"Armature manages %s with %s, so an extension of %s sends no %s; nothing was sent", write.ID.Short(), origin, s.Desired.ID.Short(), write.Method)))
 	}
 	return s.CheckFreeze(ctx, managed)
 }

@@ -8,25 +8,29 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// CheckPolicy returns the verdict of a write that the policy does not allow, and
-// nil where it does. No pass requests such a write: this is the last guard before
-// ARM.
-func CheckPolicy(desired resource.Desired, method string) *resource.Verdict {
-	allowed := desired.Policy != resource.PolicyObserve
+// CheckPolicy returns the verdict of a write that the policy of the manifest, or the worker's
+// setting observe, does not allow; nil if both do. A pass requests such a write only to delete
+// what the setting observes: this is the last guard before ARM.
+func (c Checks) CheckPolicy(desired resource.Desired, method string) *resource.Verdict {
+	policy, origin := c.Observed.PolicyOf(desired)
+	allowed := policy != resource.PolicyObserve
 	if method == http.MethodDelete {
-		allowed = !desired.Policy.PreventsDelete()
+		allowed = !policy.PreventsDelete()
 	}
 	if allowed {
 		return nil
 	}
-	return new(resource.Fail(resource.ReasonProtected, resource.RetryVerySlow, fmt.Sprintf(
-		"policy %s of %s allows no %s; nothing was sent", desired.Policy, desired.ID.Short(), method)))
+	message := fmt.Sprintf("%s of %s allows no %s; nothing was sent", origin, desired.ID.Short(), method)
+	if policy != desired.Policy {
+		message = fmt.Sprintf("%s allows no %s of %s; nothing was sent. Workers without it in the setting write", origin, method, desired.ID.Short())
+	}
+	return new(resource.Fail(resource.ReasonProtected, resource.RetryVerySlow, message))
 }
 
 // CheckDeletion returns the verdict that stops a DELETE or a purge before it is prepared, nil
 // if nothing does.
 func (c Checks) CheckDeletion(ctx context.Context, desired resource.Desired, deletion SignedDeletion) *resource.Verdict {
-	if stop := CheckPolicy(desired, http.MethodDelete); stop != nil {
+	if stop := c.CheckPolicy(desired, http.MethodDelete); stop != nil {
 		return stop
 	}
 	if stop := c.checkDeletionSigned(ctx, desired, deletion); stop != nil {

@@ -24,6 +24,8 @@ import (
 type Checks struct {
 	Freezer  Freezer
 	ReadOnly bool
+	// Observed are the resources for which nothing is written, whatever their policy.
+	Observed resource.Observed
 	// Signatures is nil for a worker that checks none. WarnOnly logs a missing signature and
 	// lets the write pass.
 	Signatures *signing.Verifier
@@ -122,6 +124,7 @@ func (s *Step) mayWrite(ctx context.Context, write arm.Write) error {
 		s.checkFrozen,
 		s.checkLink,
 		s.checkRecords,
+		s.checkObserved,
 		s.checkLinkBudget,
 		s.checkAttempt,
 		s.checkKnownFreeze,
@@ -135,6 +138,14 @@ func (s *Step) mayWrite(ctx context.Context, write arm.Write) error {
 
 func (s *Step) checkFrozen(ctx context.Context, _ arm.Write) *resource.Verdict {
 	return s.CheckFreeze(ctx, s.Desired)
+}
+
+// checkObserved stops every write for a resource that the worker only observes.
+func (s *Step) checkObserved(_ context.Context, write arm.Write) *resource.Verdict {
+	if s.Observed.Setting(s.Desired.Labels) == "" {
+		return nil
+	}
+	return s.CheckPolicy(s.Desired, write.Method)
 }
 
 // checkKnownFreeze stops a write that passed checkFrozen before this worker confirmed a freeze.

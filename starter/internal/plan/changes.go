@@ -105,6 +105,7 @@ func changedFacts(before, after activities.PlanDeletionResult) []string {
 	turn(before.Exists, after.Exists, "exists in Azure since the plan", "is no longer in Azure")
 	if before.Managed && after.Managed {
 		value("the policy", before.Policy, after.Policy)
+		turn(before.Observed != "", after.Observed != "", "is only observed since the plan, by "+after.Observed, "is no longer only observed")
 		value("the generation of its spec", before.Generation, after.Generation)
 	}
 	if member := before.Identity.Differs(after.Identity); member != "" {

@@ -112,6 +112,16 @@ func TestNewDeletion(t *testing.T) {
 			change: func(f facts) { f[database].Policy = resource.PolicyDetachOnDelete },
 			want:   map[resource.ID]string{server: "kept, because sql/db stays", database: "refused: ContainsProtected", lock: "kept, because sql/db stays", cache: "delete"},
 		},
+		"observed": {
+			reason: "the setting of the worker allows no DELETE", consent: Consent{WithData: true},
+			change: func(f facts) { f[cache].Observed = "the worker's setting observe: stack=crowd" },
+			want:   map[resource.ID]string{server: "delete", database: "delete", lock: "delete", cache: "refused: Protected"},
+		},
+		"observed in a deleted owner": {
+			reason: "its DELETE would delete what the setting keeps", consent: Consent{WithData: true},
+			change: func(f facts) { f[database].Observed = "the worker's setting observe: stack=crowd" },
+			want:   map[resource.ID]string{server: "kept, because sql/db stays", database: "refused: ContainsProtected", lock: "kept, because sql/db stays", cache: "delete"},
+		},
 		"kept by its policy": {
 			reason: "it is no longer managed", consent: Consent{WithData: true},
 			change: func(f facts) { f[cache].Policy = resource.PolicyDetachOnDelete },
@@ -200,9 +210,10 @@ func TestDeletionChanges(t *testing.T) {
 		"dependent": {func(f *activities.PlanDeletionResult) {
 			f.Dependents = []activities.Dependent{{ID: database, Deleting: true}}
 		}, "dependent"},
-		"policy": {func(f *activities.PlanDeletionResult) { f.Policy = resource.PolicyProtect }, "the policy was manage in the plan and is protect"},
-		"spec":   {func(f *activities.PlanDeletionResult) { f.Generation = 2 }, "the generation of its spec was 1 in the plan and is 2"},
-		"absent": {func(f *activities.PlanDeletionResult) { f.Exists = false }, "is no longer in Azure"},
+		"policy":   {func(f *activities.PlanDeletionResult) { f.Policy = resource.PolicyProtect }, "the policy was manage in the plan and is protect"},
+		"observed": {func(f *activities.PlanDeletionResult) { f.Observed = "the setting" }, "is only observed since the plan, by the setting"},
+		"spec":     {func(f *activities.PlanDeletionResult) { f.Generation = 2 }, "the generation of its spec was 1 in the plan and is 2"},
+		"absent":   {func(f *activities.PlanDeletionResult) { f.Exists = false }, "is no longer in Azure"},
 		"recreated": {func(f *activities.PlanDeletionResult) {
 			f.Identity = resource.Identity{"systemData.createdAt": "2026-02-02T00:00:00Z"}
 		}, "was created again"},

@@ -52,7 +52,8 @@ func Drift(ctx context.Context, from Planner, records []backend.Record, run stri
 			results[i] = activities.PlanResourceResult{Action: activities.PlanError, Reason: resource.ReasonCheckFailed, Message: err.Error(), APIVersion: records[i].APIVersion}
 		}
 		if results[i].Reason == resource.ReasonDriftDetected {
-			results[i].Action, results[i].Held = activities.PlanUpdate, "policy observe: it is reported only"
+			results[i].Action = activities.PlanUpdate
+			results[i].Held = cmp.Or(results[i].Observed, "policy "+string(resource.PolicyObserve)) + ": it is reported only"
 		}
 		return nil
 	})

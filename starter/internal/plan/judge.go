@@ -58,6 +58,11 @@ func newRow(r Deletable, consent Consent, selected map[string]*resource.ID) Row 
 	case facts.Policy.Detaches() && container.IsZero():
 		row.Action, row.Message = ActionKept, "it is no longer managed and stays in Azure (policy "+string(facts.Policy)+")"
 		return row
+	case facts.Observed != "" && container.IsZero():
+		row.Refusals.add(resource.ReasonProtected, facts.Observed+" allows no DELETE", "take it out of the setting and restart the workers first")
+	case facts.Observed != "":
+		row.Refusals.add(resource.ReasonContainsProtected, facts.Observed+" keeps it in Azure, and the deletion of "+container.Short()+" would delete it",
+			"take it out of the setting and restart the workers first")
 	case facts.Policy.PreventsDelete() && !container.IsZero():
 		row.Refusals.add(resource.ReasonContainsProtected, "its policy "+string(facts.Policy)+" keeps it in Azure, and the deletion of "+container.Short()+" would delete it",
 			"move it, or apply its manifest with policy manage, first")
