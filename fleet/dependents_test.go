@@ -44,6 +44,7 @@ func TestDependents(t *testing.T) {
 	cases := map[string]struct {
 		reason  string
 		of      string // the cluster if empty
+		observe string
 		runs    []run
 		listed  []string
 		holding int
@@ -81,6 +82,11 @@ func TestDependents(t *testing.T) {
 			reason: "a cascade must see what is to stay in Azure", listed: []string{"s detach-on-delete"}, holding: 1,
 			runs: []run{{id: database(1) + "/scripts/s", needs: []string{database(1)}, policy: resource.PolicyDetachOnDelete}},
 		},
+		"ObservedInGroup": {
+			reason: "a cascade must see what the setting of the worker keeps", of: groupText, observe: "stack=crowd",
+			runs:   []run{{id: database(1), needs: []string{clusterText}, labels: []string{"stack=crowd"}}, {id: clusterText + "2", needs: []string{groupText}, labels: []string{"stack=quiet"}}},
+			listed: []string{"d0001 observe", "c2"}, holding: 2,
+		},
 		"BelowUnmanagedInGroup": {
 			reason: "a resource group holds everything in it", of: groupText,
 			runs: []run{{id: database(1), needs: []string{clusterText}}}, listed: []string{"d0001"}, holding: 1,
@@ -116,6 +122,10 @@ func TestDependents(t *testing.T) {
 			t.Parallel()
 			s := newServer(t)
 			s.add(c.runs...)
+			var err error
+			if s.observed, err = resource.ParseObserved(c.observe); err != nil {
+				t.Fatal(err)
+			}
 			found, err := s.dial().Dependents(t.Context(), parse(t, cmp.Or(c.of, clusterText)))
 			if err != nil {
 				t.Fatal(err)

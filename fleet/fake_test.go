@@ -76,6 +76,8 @@ type server struct {
 	noTask bool
 	// pending are the activities of all runs.
 	pending []*workflowpb.PendingActivityInfo
+	// observed is the setting of the worker.
+	observed resource.Observed
 }
 
 // signal is a received signal.
@@ -134,6 +136,9 @@ func (s *server) add(runs ...run) {
 				searchattr.ReconcilePhase: encode(s.t, string(r.phase)), searchattr.ReconcileReason: encode(s.t, string(r.reason)),
 				searchattr.ReconcileNeeds: encode(s.t, keysOf(s.t, r.needs)), searchattr.ReconcileWaitingFor: encode(s.t, keysOf(s.t, r.waits)),
 			}},
+		}
+		if r.labels != nil {
+			info.SearchAttributes.IndexedFields[searchattr.ReconcileLabels] = encode(s.t, r.labels)
 		}
 		if r.summary != nil {
 			memo[workflows.MemoSummary] = encode(s.t, *r.summary)
@@ -422,7 +427,7 @@ func (s *server) dial() *Fleet {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(temporal.Close)
-	return New(temporal, Options{Namespace: "n", TaskQueue: "q", Collect: 50 * time.Millisecond, ListsPerSecond: 1000})
+	return New(temporal, Options{Namespace: "n", TaskQueue: "q", Collect: 50 * time.Millisecond, ListsPerSecond: 1000, Observed: s.observed})
 }
 
 // direct calls the server without a network, for tests in simulated time.

@@ -65,6 +65,8 @@ type Options struct {
 	PageSize int32
 	// Now returns the time of the server; default time.Now.
 	Now func() time.Time
+	// Observed are the resources that are only observed, whatever policy their memos name.
+	Observed resource.Observed
 	// Converters read memos; default are those without keys.
 	Converters *payload.Converters
 }
@@ -156,14 +158,21 @@ func (f *Fleet) addSummary(managed *activities.Managed, info *workflowpb.Workflo
 	if summary.Condition.Ready == managed.Ready && !summary.Condition.LastTransitionTime.IsZero() {
 		managed.Since = summary.Condition.LastTransitionTime
 	}
+	managed.Labels = labelsOf(info)
+}
+
+// labelsOf returns the labels of a run, nil without any.
+func labelsOf(info *workflowpb.WorkflowExecutionInfo) map[string]string {
+	var labels map[string]string
 	for _, keyword := range keysIn(info, searchattr.ReconcileLabels) {
 		if name, value, ok := strings.Cut(keyword, "="); ok {
-			if managed.Labels == nil {
-				managed.Labels = map[string]string{}
+			if labels == nil {
+				labels = map[string]string{}
 			}
-			managed.Labels[name] = value
+			labels[name] = value
 		}
 	}
+	return labels
 }
 
 // sleeps reports whether a run waits for a timer or a message: between the steps of a

@@ -92,6 +92,9 @@ func (f *Fleet) managedOf(info *workflowpb.WorkflowExecutionInfo) activities.Man
 		Gone: phase == string(workflows.PhaseDeleting) &&
 			(reason == string(resource.ReasonDeleted) || reason == string(resource.ReasonDetached)),
 	}
+	if f.options.Observed.Setting(labelsOf(info)) != "" {
+		managed.Policy = resource.PolicyObserve
+	}
 	// A run of another tool may have a memo that does not parse: it has no ID then.
 	managed.ID, _ = resource.ParseID(id)
 	if unreadable != nil {

@@ -102,6 +102,8 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	check(err)
 	signatures, err := newVerifier(settings.Signing, connection.Namespace)
 	check(err)
+	observed, err := resource.ParseObserved(string(settings.Observe))
+	check(err)
 	senders, err := newSenders(settings.Callers, options)
 	check(err)
 	var exports map[string][]resource.VaultPattern
@@ -149,7 +151,10 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	health.rules = ruleState
 	authors := converters.Sealer(connection.Namespace)
 	senders.data, senders.authors = converters.Data, authors
-	resources := fleet.New(temporal, fleet.Options{Namespace: connection.Namespace, TaskQueue: settings.TaskQueue, ListsPerSecond: settings.Worker.ListsPerSecond, Now: clock.Now, Converters: converters})
+	resources := fleet.New(temporal, fleet.Options{Namespace: connection.Namespace, TaskQueue: settings.TaskQueue, ListsPerSecond: settings.Worker.ListsPerSecond, Now: clock.Now, Converters: converters, Observed: observed})
+	if len(observed) > 0 {
+		log.Warn("some resources are only observed: what differs is reported, and nothing is written or deleted for them", "observe", string(settings.Observe), "resources", observed.String())
+	}
 	if settings.StartFrozen != "" {
 		resources.StartFrozen(startFreeze(settings.StartFrozen))
 	}
@@ -172,7 +177,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 			RereadWindow:     settings.RereadWindow, SettleTime: settings.SettleTime, HashKey: maskKey.key, FormerHashKey: maskKey.former, Rotation: maskKey.secret, Observe: metrics.countVerdict, Rules: ruleState,
 			PutBudget: settings.PutBudget, DisappearanceBudget: settings.DisappearanceBudget,
 			OverdueAfter: overdueAfter(settings), OverdueExempt: strings.FieldsFunc(settings.OverdueExempt, isComma),
-			KeepUnregistered: !settings.Azure.RegisterProviders, ReadOnly: settings.ReadOnly, Clock: clock,
+			KeepUnregistered: !settings.Azure.RegisterProviders, ReadOnly: settings.ReadOnly, Observed: observed, Clock: clock,
 			Records: records, StartFrozen: string(settings.StartFrozen),
 			Exports: exports, Senders: func() []activities.Finding {
 				return senders.findings(options.Authorize != nil, converters.Status().WriteKey != "")

@@ -49,11 +49,19 @@ func TestProtectByManifest(t *testing.T) {
 // TestObserve checks that drift with policy observe has its own condition, and that the
 // next try follows after the interval, even a short one.
 func TestObserve(t *testing.T) {
-	for name, interval := range map[string]time.Duration{"Short": 5 * time.Minute, "Long": 2 * time.Hour} {
+	for name, c := range map[string]struct {
+		policy   resource.Policy
+		interval time.Duration
+	}{
+		"Short":   {resource.PolicyObserve, 5 * time.Minute},
+		"Long":    {resource.PolicyObserve, 2 * time.Hour},
+		"Setting": {resource.PolicyManage, 5 * time.Minute}, // the worker observes, and the workflow does not know
+	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t)
+			interval := c.interval
 			spec := desired()
-			spec.Policy, spec.Interval = resource.PolicyObserve, interval
+			spec.Policy, spec.Interval = c.policy, interval
 			difference := resource.Difference{Path: "sku.name", Desired: `"S1"`, Observed: `"S2"`, Rule: "value"}
 			r.script.pre = func(activities.PreCheckInput) resource.Verdict {
 				return resource.Verdict{
