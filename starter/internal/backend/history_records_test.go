@@ -85,14 +85,14 @@ func TestEnd(t *testing.T) {
 func TestSince(t *testing.T) {
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	for stated, want := range map[string]time.Time{
-		"": {}, "24h": now.Add(-24 * time.Hour), "2026-03-01": time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC),
+		"": {}, "24h": now.Add(-24 * time.Hour), "7d": now.Add(-7 * 24 * time.Hour), "2026-03-01": time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC),
 		"2026-03-01T08:00:00Z": time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC),
 	} {
 		if got, err := ParseSince(stated, now); err != nil || !got.Equal(want) {
 			t.Errorf("%q is %s (%v), want %s", stated, got, err, want)
 		}
 	}
-	for _, stated := range []string{"yesterday", "-1h", "2026"} {
+	for _, stated := range []string{"yesterday", "-1h", "-1d", "d", "2026"} {
 		if got, err := ParseSince(stated, now); err == nil {
 			t.Errorf("%q is taken as %s", stated, got)
 		}

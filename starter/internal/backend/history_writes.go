@@ -26,13 +26,8 @@ const (
 
 // readMarker takes the differences of a pre-check, a local activity.
 func (r *historyReader) readMarker(event *historypb.HistoryEvent) {
-	details := event.GetMarkerRecordedEventAttributes().GetDetails()
-	var local struct{ ActivityType string }
-	if first(details["data"]) == nil || r.decode.FromPayload(first(details["data"]), &local) != nil || local.ActivityType != preCheck {
-		return
-	}
-	var result activities.PreCheckResult
-	if first(details["result"]) == nil || r.decode.FromPayload(first(details["result"]), &result) != nil {
+	result, ok := preCheckOf(r.decode, event)
+	if !ok {
 		return
 	}
 	r.differences = result.Verdict
