@@ -101,7 +101,7 @@ func Reasons() []ReasonInfo {
 		{ReasonOperationTimeout, RetrySlow, "", "The long-running operation exceeded `reconcile.timeout`."},
 		{ReasonOperationFailed, RetrySlow, "", "The long-running operation failed or was canceled, and Azure gave no code."},
 		{ReasonChangeNotTaken, RetryVerySlow, "", "Ready, with a warning: Azure accepted the PUT and kept its own value."},
-		{ReasonDriftDetected, RetryVerySlow, "the owner of the manifest", "Azure differs from the manifest, and the policy is `observe`."},
+		{ReasonDriftDetected, RetryVerySlow, "the owner of the manifest", "Azure differs from the manifest, and the policy is `observe`, or the worker's setting `observe` selects the resource."},
 		{ReasonContested, RetryVerySlow, "you and the other writer", "Another writer keeps changing a value that Armature restored."},
 		{ReasonThrottled, RetrySlow, "", "A request budget of the subscription or provider is exhausted."},
 		{ReasonArmUnreachable, RetrySlow, "", "Azure does not respond, or responds with 5xx repeatedly."},

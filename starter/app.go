@@ -187,7 +187,7 @@ plan, drift and unmanaged have their own codes: 0 no changes, 2 changes, 1 any e
 	}{
 		{"write", "Write manifests", []*cobra.Command{a.convertCommand(), a.explainCommand(), a.importCommand(), a.newCommand(), a.renderCommand(), a.rulesCommand(), a.typesCommand(), a.validateCommand()}},
 		{"change", "Change resources", []*cobra.Command{a.applyCommand(), a.deleteCommand(), a.forgetCommand(), a.freezeCommand(), a.moveCommand(), a.pauseCommand(), a.planCommand(), a.reconcileCommand(), a.resumeCommand(), a.unfreezeCommand()}},
-		{"look", "Look at resources", []*cobra.Command{a.describeCommand(), a.driftCommand(), a.getCommand(), a.historyCommand(), a.outputsCommand(), a.uiCommand(), a.unmanagedCommand(), a.waitCommand(), a.whyCommand()}},
+		{"look", "Look at resources", []*cobra.Command{a.describeCommand(), a.driftCommand(), a.getCommand(), a.historyCommand(), a.observedCommand(), a.outputsCommand(), a.uiCommand(), a.unmanagedCommand(), a.waitCommand(), a.whyCommand()}},
 		{"run", "Run Armature", []*cobra.Command{a.doctorCommand(), a.rolloutCommand()}},
 		{"set-up", "Set up", []*cobra.Command{a.completionCommand(), a.initCommand(), a.setupCommand(), a.versionCommand()}},
 	} {

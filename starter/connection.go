@@ -2,6 +2,7 @@ package starter
 
 import (
 	"context"
+	"time"
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/internal/payload"
@@ -50,6 +51,7 @@ type examiner interface {
 type historian interface {
 	backend.Historian
 	Runs(ctx context.Context, workflowID string) ([]backend.HistoryRun, error)
+	RunsSince(ctx context.Context, workflowID string, since time.Time) ([]backend.HistoryRun, error)
 }
 
 // pollReader reports whether workers serve a task queue, and which.

@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/armature-io/armature/internal/audit"
 	"github.com/armature-io/armature/internal/payload"
@@ -35,6 +37,11 @@ func (f *fakeTemporal) Runs(_ context.Context, workflowID string) ([]backend.His
 	}
 	events := history.GetEvents()
 	return []backend.HistoryRun{{WorkflowID: workflowID, RunID: "run", Started: events[0].GetEventTime().AsTime(), Events: events}}, nil
+}
+
+// RunsSince returns the runs of the world by the ID of their workflow.
+func (f *fakeTemporal) RunsSince(_ context.Context, workflowID string, _ time.Time) ([]backend.HistoryRun, error) {
+	return slices.DeleteFunc(slices.Clone(f.histories), func(run backend.HistoryRun) bool { return run.WorkflowID != workflowID }), nil
 }
 
 // TestHistory prints what happened to a resource, by name and by the ID of one that is gone.

@@ -108,7 +108,7 @@ var advices = map[resource.Reason]string{
 	resource.ReasonContainsData:         "look at its data, then run `armature delete NAME --with-data`",
 	resource.ReasonCreatedAgain:         "look at the new one, then run `armature delete NAME` to delete it too, or `armature forget NAME` to leave it in Azure",
 	resource.ReasonContainsProtected:    "change the policy of the resources that the message names, or delete the others one by one",
-	resource.ReasonDriftDetected:        "copy Azure's values into the manifest, or set policy manage, and apply",
+	resource.ReasonDriftDetected:        "copy Azure's values into the manifest and apply it, or let Armature correct: set policy manage, or take the resource out of the worker's setting observe",
 	resource.ReasonDeletionNotSupported: "delete its owner, or run `armature forget NAME` to leave it in Azure",
 	resource.Reason("ScopeLocked"):      "remove the lock that the message names, or keep the resource",
 	resource.ReasonObservedTooLarge:     "make the resource smaller in Azure, or write an extension that leaves out what grows (ObservationTrimmer); `armature forget NAME` ends its management",
