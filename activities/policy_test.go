@@ -94,14 +94,12 @@ func TestGuardPolicies(t *testing.T) {
 	}
 }
 
-// observedWorld is a world with the setting observe.
-func observedWorld(t *testing.T, setting string) *world {
+// observing sets the worker's setting observe.
+func observing(t *testing.T, setting string) func(*setup) {
 	t.Helper()
-	w := newWorld(t)
 	found, err := resource.ParseObserved(setting)
 	must(t, err)
-	w.acts.options.Observed, w.acts.observed = found, found
-	return w
+	return func(s *setup) { s.options.Observed = found }
 }
 
 // TestObservedBySetting compares a resource that the setting observes, and one that it does not:
@@ -125,7 +123,7 @@ func TestObservedBySetting(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := observedWorld(t, "stack=data;stack=crowd")
+			w := newWorld(t, observing(t, "stack=data;stack=crowd"))
 			d := desired(t, thingText, plannedBody)
 			d.Policy, d.Labels = c.policy, map[string]string{"stack": c.label}
 			got := local(w, w.acts.PreCheck, PreCheckInput{Desired: d, Observed: json.RawMessage(c.observed), Existed: c.existed})
@@ -147,7 +145,7 @@ func TestGuardObservedBySetting(t *testing.T) {
 	for label, sends := range map[string]int{"crowd": 0, "quiet": 2} {
 		t.Run(label, func(t *testing.T) {
 			t.Parallel()
-			w := observedWorld(t, "stack=crowd")
+			w := newWorld(t, observing(t, "stack=crowd"))
 			w.put(groupText, `{"location":"westus2"}`)
 			w.put(thingText, `{"location":"westus2","properties":{"size":7}}`)
 			d := desired(t, thingText, plannedBody)
@@ -167,5 +165,37 @@ func TestGuardObservedBySetting(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestObservedExports checks that an observed resource in sync writes no secret, and is Ready all
+// the same.
+func TestObservedExports(t *testing.T) {
+	t.Parallel()
+	for label, versions := range map[string]int{"crowd": 0, "quiet": 1} {
+		w, in := exportWorld(t, observing(t, "stack=crowd"))
+		in.Desired.Labels = map[string]string{"stack": label}
+		got, err := run(w, w.acts.ExportValues, in)
+		must(t, err)
+		if n := len(w.secret("app-key").Versions); n != versions || got.Verdict.Action != resource.ActionSuccess {
+			t.Errorf("%s: %d versions after %+v, want %d", label, n, got.Verdict, versions)
+		}
+	}
+}
+
+// TestDiagnoseObserved checks that doctor warns of the setting, and is silent without it.
+func TestDiagnoseObserved(t *testing.T) {
+	t.Parallel()
+	for setting, text := range map[string]string{
+		"": "", "true": "only observes every resource:", "stack=crowd;stack=data": "only observes the resources with stack=crowd or stack=data:",
+	} {
+		w := newWorld(t, observing(t, setting))
+		result, err := run(w, w.acts.Diagnose, DiagnoseInput{})
+		must(t, err)
+		i := slices.IndexFunc(result.Findings, func(f Finding) bool { return f.Check == "observe" })
+		warns := i >= 0 && result.Findings[i].State == FindingWarn && strings.Contains(result.Findings[i].Message, text)
+		if warns != (setting != "") {
+			t.Errorf("%q: %+v", setting, result.Findings)
+		}
 	}
 }
