@@ -51,7 +51,8 @@ type FollowChangesResult struct {
 // FollowChanges reads a source of changes again and again, and signals the resources that
 // changed. A report counts as delivered once its resource has the signal, so an attempt that dies
 // delivers some reports twice and loses none. It returns after ten minutes, when the worker stops,
-// and as soon as the feed begins or stops to follow.
+// and as soon as there is
+// news of its state: it begins or stops to follow, or drops the first message that is none.
 func (a *Activities) FollowChanges(ctx context.Context, in FollowChangesInput) (FollowChangesResult, error) {
 	source := a.options.FeedSources[in.Credential]
 	if source == nil {
@@ -81,7 +82,7 @@ func (f *follower) follow(ctx context.Context) FollowChangesResult {
 		wait := f.read(ctx)
 		state.Following = state.Follows(f.now())
 		f.result.Unfollowed = before.Following && !state.Following || before.Gaps != state.Gaps
-		news := before.Following != state.Following || before.Refused != state.Refused || before.Gaps != state.Gaps
+		news := before.Following != state.Following || before.Refused != state.Refused || before.Gaps != state.Gaps || before.Poisoned == 0 && state.Poisoned > 0
 		if news || f.now().Sub(begun) >= followTime || ctx.Err() != nil || !f.options.Pause(ctx, wait) {
 			return f.result
 		}
