@@ -15,7 +15,7 @@ var quotedType = regexp.MustCompile(`"[Mm]icrosoft\.[A-Za-z]`)
 var quotesOfTypes = map[string]string{
 	"starter/internal/convert/aso_kinds.go": "kinds of another tool, in its words",
 	"starter/internal/convert/aso.go":       "a name that another tool makes",
-	"activities/feed/queue.go":           "kinds of events, which are no types",
+	"activities/feed/queue.go":              "kinds of events, which are no types",
 	"starter/internal/convert/bicep.go":     "modules of another tool are deployments",
 }
 
