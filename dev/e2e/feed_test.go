@@ -118,7 +118,7 @@ func TestFeedObserves(t *testing.T) {
 	if !strings.Contains(status.Condition.Message, "changed by bob@contoso.com with Azure CLI at ") {
 		t.Errorf("condition %q", status.Condition.Message)
 	}
-	for _, command := range [][]string{{"why", id}, {"drift", id}} {
+	for _, command := range [][]string{{"why", id}, {"drift", id}, {"observed", id}} {
 		if text := w.CLI(command...).Out; !strings.Contains(text, "bob@contoso.com") {
 			t.Errorf("%s names no author:\n%s", command[0], text)
 		}
