@@ -135,7 +135,7 @@ func TestFeedTroubles(t *testing.T) {
 	t.Run("without rights", func(t *testing.T) {
 		t.Parallel()
 		w := harness.New(t, binaries, feedOptions())
-		fault := armsim.Fault{ID: "graph", Path: "*/providers/Microsoft.ResourceGraph/*", Status: http.StatusForbidden, Code: "AuthorizationFailed"}
+		fault := armsim.Fault{ID: "graph", Path: "/providers/Microsoft.ResourceGraph*", Status: http.StatusForbidden, Code: "AuthorizationFailed"}
 		w.Sim.Call(http.MethodPost, "/faults", fault, nil)
 		worker := feedWorker(w, "resource-graph")
 		untilDoctor(w, worker, 1, "resource-graph refuses the credential: ")
