@@ -16,7 +16,7 @@ import (
 func desired(id, version, name, body string, change ...func(*resource.Desired)) resource.Desired {
 	d := resource.Desired{
 		ID: mustID(id), APIVersion: version, Name: name, Body: json.RawMessage(body),
-		Policy: resource.PolicyManage, Interval: time.Hour, Timeout: 6 * time.Hour,
+		Policy: resource.PolicyManage, Interval: time.Hour, DefaultInterval: true, Timeout: 6 * time.Hour,
 	}
 	d.Owner = d.ID.Owner()
 	d.OwnerAPIVersion = resource.ContainerAPIVersion(d.Owner)
@@ -62,7 +62,7 @@ func TestLoad(t *testing.T) {
 			reason: "every field of reconcile is read",
 			yaml:   account + "body: {}\nreconcile: {policy: detach-on-delete, interval: 0, timeout: 90s, ignore: [properties.x, \"tags['a.b/c']\"]}\nlabels: {stack: prod}\n",
 			want: []resource.Desired{acc("{}", func(d *resource.Desired) {
-				d.Policy, d.Interval, d.Timeout = resource.PolicyDetachOnDelete, 0, 90*time.Second
+				d.Policy, d.Interval, d.DefaultInterval, d.Timeout = resource.PolicyDetachOnDelete, 0, false, 90*time.Second
 				d.Ignore, d.Labels = []string{"properties.x", "tags['a.b/c']"}, map[string]string{"stack": "prod"}
 			})},
 		},

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -18,7 +19,8 @@ var aManifest = regexp.MustCompile(`(?m)^\s*"?type"?: "?[A-Za-z.]+/[A-Za-z/]+@`)
 // TestExamplesValidate checks the examples against the published types.
 func TestExamplesValidate(t *testing.T) {
 	report := Validate(Options{Facts: vaultFacts}, filepath.Join("..", "examples"))
-	for _, issue := range report.Issues {
+	feed := Validate(Options{Facts: vaultFacts}, filepath.Join("..", "deploy", "feed"))
+	for _, issue := range slices.Concat(report.Issues, feed.Issues) {
 		t.Errorf("%s", issue)
 	}
 	if report.Manifests < 40 {
