@@ -23,6 +23,10 @@ const (
 	followTime = 10 * time.Minute
 	// progressInterval is the longest time between two heartbeats while nothing changes.
 	progressInterval = 2 * time.Minute
+	// maxOffAttempts attempts, offRetry apart, end on workers without the source before the feed
+	// ends: a rollout replaces workers one after the other.
+	maxOffAttempts = 10
+	offRetry       = 30 * time.Second
 	// maxReportsAtOnce bounds the signals that are sent at a time.
 	maxReportsAtOnce = 16
 	// maxFeedError bounds the text of an error in a FeedState.
@@ -55,7 +59,10 @@ type FollowChangesResult struct {
 // news of its state: it begins or stops to follow, or drops the first message that is none.
 func (a *Activities) FollowChanges(ctx context.Context, in FollowChangesInput) (FollowChangesResult, error) {
 	source := a.options.FeedSources[in.Credential]
-	if source == nil {
+	switch {
+	case source == nil && activity.GetInfo(ctx).Attempt < maxOffAttempts:
+		return FollowChangesResult{}, notYet("this worker has no source of changes for the credential; another one may", offRetry)
+	case source == nil:
 		return FollowChangesResult{Off: true, Unfollowed: in.State.Source != ""}, nil
 	}
 	f := &follower{Activities: a, source: source, result: FollowChangesResult{Progress: in.Progress, State: in.State}}

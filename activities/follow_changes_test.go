@@ -167,13 +167,12 @@ func TestFollowChangesDelivers(t *testing.T) {
 	}
 }
 
-// Without a source the feed ends, and resources hear it.
+// Without a source on any worker the feed ends, and resources are notified.
 func TestFollowChangesOff(t *testing.T) {
 	w, _, _ := following(t, nothing)
-	got, err := run(w, w.acts.FollowChanges, FollowChangesInput{Credential: "gone", State: FeedState{Source: feed.SourceGraph, Following: true}})
-	must(t, err)
-	if !got.Off || !got.Unfollowed {
-		t.Errorf("result %+v, want off and unfollowed", got)
+	got, failures := finish(w, w.acts.FollowChanges, FollowChangesInput{Credential: "gone", State: FeedState{Source: feed.SourceGraph, Following: true}})
+	if !got.Off || !got.Unfollowed || len(failures) != maxOffAttempts-1 {
+		t.Errorf("result %+v after %d attempts, want off and unfollowed after %d", got, len(failures)+1, maxOffAttempts)
 	}
 }
 

@@ -86,7 +86,7 @@ func (r changeRow) recorded() (RecordedChange, bool) {
 	}
 	change := RecordedChange{Record: r.ID, ID: id, ReportedChange: resource.ReportedChange{
 		At: r.At.UTC(), Kind: resource.ChangeKind(r.Change), Operation: strings.ToLower(r.Operation), Correlation: strings.ToLower(r.Correlation),
-		ReportedAuthor: resource.ReportedAuthor{Name: specified(r.Author), Type: specified(r.Kind), Client: specified(r.Client)},
+		ReportedAuthor: resource.NewReportedAuthor(specified(r.Author), specified(r.Kind), specified(r.Client)),
 	}}
 	change.AddPaths(r.Paths)
 	return change, true

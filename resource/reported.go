@@ -37,6 +37,22 @@ type ReportedAuthor struct {
 	Client string `json:"client,omitempty"`
 }
 
+// maxReportedText bounds the texts of a report, in bytes: others write them.
+const maxReportedText = 200
+
+// NewReportedAuthor returns an author with bounded texts.
+func NewReportedAuthor(name, kind, client string) ReportedAuthor {
+	return ReportedAuthor{Name: bounded(name), Type: bounded(kind), Client: bounded(client)}
+}
+
+// bounded returns a text, or its beginning if it is too long.
+func bounded(text string) string {
+	if len(text) <= maxReportedText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxReportedText], "")
+}
+
 // ChangeKind is the kind of a reported change.
 type ChangeKind string
 
@@ -134,6 +150,7 @@ func joinClient(label, client string) string {
 // AddPaths adds paths up to the bound.
 func (c *ReportedChange) AddPaths(paths []string) {
 	for _, path := range paths {
+		path = bounded(path)
 		switch {
 		case slices.Contains(c.Paths, path):
 		case len(c.Paths) < MaxReportedPaths:

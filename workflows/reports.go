@@ -45,7 +45,8 @@ func (r *reconciler) receiveReports(ctx workflow.Context) {
 
 // report takes one reported change. One that this resource's own run made is read once the
 // reread window has passed, unless that has happened: a read right after the write may not show
-// what another writer did in the same moment. Any other change is read now, and then too.
+// what another writer did in the same moment. While the resource is not Ready its own next try is
+// that read. Any other change is read now, and then too.
 func (r *reconciler) report(ctx workflow.Context, change resource.ReportedChange, window time.Duration) {
 	s := &r.state.Reported
 	if slices.ContainsFunc(s.Changes, change.Same) {
@@ -62,8 +63,8 @@ func (r *reconciler) report(ctx workflow.Context, change resource.ReportedChange
 	if visible.After(s.Due) {
 		s.Due = visible
 	}
-	if own && workflow.Now(ctx).Before(visible) {
-		r.readBy(ctx, visible)
+	if now := workflow.Now(ctx); own {
+		r.readBy(ctx, now.Add(max(visible.Sub(now), 0)))
 		return
 	}
 	r.requestPass(ctx, ReportSignal, reportText(change))

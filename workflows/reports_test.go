@@ -136,3 +136,20 @@ func TestFollowedInterval(t *testing.T) {
 		})
 	}
 }
+
+// TestSteadyDays counts the reads of a resource that nothing changes, in ten days: one a day with a
+// feed, one an hour without.
+func TestSteadyDays(t *testing.T) {
+	const days = 10
+	for interval, want := range map[time.Duration][2]int{24 * time.Hour: {8, 14}, 0: {190, 320}} {
+		r := newRun(t)
+		r.script.post = func(activities.PostCheckInput) activities.PostCheckResult {
+			return activities.PostCheckResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}, Interval: interval}
+		}
+		r.apply(desired())
+		r.start(days * 24 * time.Hour)
+		if n := r.count("GetResource"); n < want[0] || n > want[1] {
+			t.Errorf("with an interval of %s: %d reads in %d days, want %d to %d", interval, n, days, want[0], want[1])
+		}
+	}
+}

@@ -201,10 +201,10 @@ func parseEvent(text string) (eventChange, bool) {
 // author returns the writer of an event.
 func (e event) author() resource.ReportedAuthor {
 	claims := e.Data.Claims
-	author := resource.ReportedAuthor{Name: cmp.Or(claims.UPN, claims.Name), Type: "User", Client: clients[strings.ToLower(claims.AppID)]}
+	author := resource.NewReportedAuthor(cmp.Or(claims.UPN, claims.Name), "User", clients[strings.ToLower(claims.AppID)])
 	switch {
 	case strings.EqualFold(claims.IDType, "app"), author.Name == "" && claims.AppID != "":
-		return resource.ReportedAuthor{Name: claims.AppID, Type: "Application"}
+		return resource.NewReportedAuthor(claims.AppID, "Application", "")
 	case author.Name == "":
 		return resource.ReportedAuthor{}
 	}
