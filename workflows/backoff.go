@@ -38,7 +38,7 @@ func (s *State) backoff(class resource.RetryClass, reason resource.Reason) time.
 	switch {
 	case s.keepsInterval(class, reason):
 		return interval
-	case interval > 0 && s.isReport(class, reason):
+	case interval > 0 && reason == resource.ReasonDriftDetected:
 		return interval // a report costs one GET
 	case class == resource.RetryVerySlow:
 		return max(interval, minVerySlow)
@@ -48,12 +48,6 @@ func (s *State) backoff(class resource.RetryClass, reason resource.Reason) time.
 		return exponential(s.Retry.Attempts, maxWoken)
 	}
 	return exponential(s.Retry.Attempts, maxSlow)
-}
-
-// isReport reports whether a pass that only observes ended with its report. The reason alone shows
-// it if a setting of the worker observes the resource.
-func (s *State) isReport(class resource.RetryClass, reason resource.Reason) bool {
-	return reason == resource.ReasonDriftDetected || class == resource.RetryVerySlow && s.Desired.Policy == resource.PolicyObserve
 }
 
 // keepsInterval reports whether passes follow at the interval: they only read after a final

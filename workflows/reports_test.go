@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -48,6 +49,7 @@ func TestReports(t *testing.T) {
 		before  time.Duration
 		own     bool
 		repeats int
+		never   bool // has the interval 0
 		want    []time.Duration
 	}{
 		"a change of another writer, seen late":           {before: 2 * time.Minute, want: []time.Duration{when}},
@@ -55,6 +57,8 @@ func TestReports(t *testing.T) {
 		"a report that comes three times":                 {before: 2 * time.Minute, repeats: 2, want: []time.Duration{when}},
 		"an own write, read again once it is visible":     {before: 20 * time.Second, own: true, want: []time.Duration{when + 40*time.Second}},
 		"an own write of which the report comes late":     {before: 9*time.Minute + 30*time.Second, own: true, want: []time.Duration{when}},
+		"an own write, without routine passes":            {before: 20 * time.Second, own: true, never: true, want: []time.Duration{when + 40*time.Second}},
+		"one that may not show yet, without them":         {before: 20 * time.Second, never: true, want: []time.Duration{when, when + 40*time.Second}},
 		"an own write that was read after it was visible": {before: when + 2*reread, own: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -62,6 +66,9 @@ func TestReports(t *testing.T) {
 			read := r.reads()
 			spec := desired()
 			spec.Interval = 1000 * time.Hour
+			if tc.never {
+				spec.Interval = 0
+			}
 			r.apply(spec)
 			change := alice
 			if tc.own {
@@ -151,5 +158,26 @@ func TestSteadyDays(t *testing.T) {
 		if n := r.count("GetResource"); n < want[0] || n > want[1] {
 			t.Errorf("with an interval of %s: %d reads in %d days, want %d to %d", interval, n, days, want[0], want[1])
 		}
+	}
+}
+
+// The log of decisions names the paths of a change if the source has any, and its author.
+func TestReportsAreLogged(t *testing.T) {
+	r := newRun(t)
+	alice := resource.ReportedAuthor{Name: "alice", Type: "User"}
+	status := r.statusAt(40 * time.Minute)
+	r.apply(desired())
+	r.reportAt(10*time.Minute, 2*time.Minute, resource.ReportedChange{Kind: resource.ChangeUpdate, ReportedAuthor: alice, Paths: []string{"tags.a"}})
+	r.reportAt(20*time.Minute, 2*time.Minute, resource.ReportedChange{Kind: resource.ChangeDelete, ReportedAuthor: alice})
+	r.start(50 * time.Minute)
+	var got []string
+	for _, decision := range status.Decisions {
+		if decision.Step == workflows.ReportSignal {
+			got = append(got, decision.Message)
+		}
+	}
+	want := []string{"update of tags.a by alice at 2026-01-02 03:08:00Z", "delete by alice at 2026-01-02 03:18:00Z"}
+	if !slices.Equal(got, want) {
+		t.Errorf("decisions %q, want %q", got, want)
 	}
 }
