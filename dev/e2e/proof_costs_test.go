@@ -17,7 +17,7 @@ import (
 
 // maxProofBytes is how much larger a history with small bodies may be with signatures, tokens and
 // encryption: each payload names its key and its place.
-const maxProofBytes = 2.3
+const maxProofBytes = 2.2
 
 // TestProofCosts applies a resource and a change of it without and with proofs. Proofs cost no
 // event and no action that Temporal Cloud bills, and bounded bytes.
