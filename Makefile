@@ -85,17 +85,26 @@ dev-build:
 .PHONY: test
 test: build attack test-product test-dev ## run all tests of both modules; needs only Go, make and git
 
-# With SAMPLE=-short, test-dev and race run a sample of long suites, because the race detector
-# makes code ten times as slow, and mutants runs a tenth, another one for each commit. test-product
-# runs the suites of PRODUCT whole.
+# With SAMPLE=-short, long suites are sampled: test-e2e runs a third of its tests, race a half of
+# the packages, because the race detector makes code ten times as slow, and mutants a tenth. SEED
+# selects, by default the commit, so that the next commit has another sample. test-product runs all.
 SAMPLE :=
-PRODUCT := ./...
+SEED ?=
+seed = $(or $(SEED),$$(git rev-parse --short HEAD))
+
+# one_of reads names, and prints one of N by the hash of the seed and the name, or all of them
+# without SAMPLE.
+one_of = while read -r name; do \
+	sum="$$(printf '%s' "$(seed)$$name" | sha256sum)"; \
+	[ $$((0x$${sum:0:7} % $(if $(SAMPLE),$(1),1))) -ne 0 ] || echo "$$name"; \
+	done
+
 # TEST_FLAGS are further flags of the tests of both modules.
 TEST_FLAGS :=
 
 .PHONY: test-product
 test-product:
-	$(GO) test $(TEST_FLAGS) $(PRODUCT)
+	$(GO) test $(TEST_FLAGS) ./...
 
 # DEV_ELSEWHERE are the packages of dev/ whose tests another target runs.
 DEV_ELSEWHERE := attack
@@ -107,6 +116,13 @@ DEV_ELSEWHERE := attack
 test-dev: build
 	@echo "testing dev/ on the embedded Temporal server: its first build takes up to six minutes"
 	cd dev && $(GO) test $(TEST_FLAGS) $(SAMPLE) -count=1 -timeout 60m -parallel 4 $$($(GO) list ./... | grep -Ev '/($(DEV_ELSEWHERE))$$')
+
+# The tests on the whole system. Without DEV_ELSEWHERE test-dev runs them all.
+.PHONY: test-e2e
+test-e2e: build
+	@names="$$(grep -ohP '^func \KTest\w+(?=\(t \*testing)' dev/e2e/*_test.go | $(call one_of,3) | paste -sd'|')"; \
+	$(if $(SAMPLE),echo "a third of the tests of dev/e2e: make test-e2e SAMPLE=$(SAMPLE) SEED=$(seed) repeats it";) \
+	cd dev && $(GO) test $(TEST_FLAGS) $(SAMPLE) -count=1 -timeout 60m -parallel 4 -run "^($$names)$$" ./e2e
 
 # Other targets run the tests of other packages that the table of attacks cites.
 test: ATTACK_FLAGS := --own
@@ -212,12 +228,10 @@ bench: ## measure; BENCH=wake for one part, BENCH=scale for large numbers (up to
 	cd dev && BENCH='$(or $(BENCH),all)' DISTANCE='$(DISTANCE)' $(GO) test -count=1 -timeout $(if $(filter scale,$(BENCH)),4h,40m) -v ./bench
 
 # PARTS are the parts of `make check`, the longest first. test-dev has the tests of layers, and
-# test-product those of replay and the suites of which race runs a sample.
-PARTS := test-dev race test-postgres test-webui test-product attack mutants lint workflowcheck test-azurite test-editor licenses vulnerabilities
-# CHECK are the settings of `make check`: lint runs vet, and tests need no DWARF. SAMPLED are
-# the folders with suites that race samples.
-CHECK := ATTACK_FLAGS=--own SAMPLE=-short DEV_ELSEWHERE='attack|editor|postgres|webui' RACE_ELSEWHERE='workflows' TEST_FLAGS='-vet=off -ldflags=-w'
-SAMPLED := git grep -l 'testing\.Short()' -- '*_test.go' ':!dev' | sed 's|/[^/]*$$||; s|^|./|' | sort -u
+# test-product those of replay.
+PARTS := test-e2e race test-product test-dev test-postgres test-webui attack mutants lint workflowcheck test-azurite test-editor licenses vulnerabilities
+# CHECK are the settings of `make check`: lint runs vet, and tests need no DWARF.
+CHECK := ATTACK_FLAGS=--own SAMPLE=-short DEV_ELSEWHERE='attack|e2e|editor|postgres|webui' RACE_ELSEWHERE='workflows' TEST_FLAGS='-vet=off -ldflags=-w'
 
 # PART_TIMES has a line for each part that ended: name, seconds, seconds of the processors, exit code.
 PART_TIMES := dev/bin/check.times
@@ -228,7 +242,7 @@ CHECK_GOGC := 400
 
 # WAITING are the parts that mostly wait, for Temporal and for each other. The others get the
 # processors that these leave.
-WAITING := test-dev test-webui test-postgres
+WAITING := test-e2e test-webui test-postgres
 
 .PHONY: check
 check: ## everything that CI runs, three parts at a time; prints the time of each part at the end
@@ -237,7 +251,7 @@ check: ## everything that CI runs, three parts at a time; prints the time of eac
 	@export GOGC=$(CHECK_GOGC); code=0; \
 	$(MAKE) --no-print-directory part-compile || exit $$?; \
 	$(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync=recurse \
-		$(CHECK) PRODUCT="$$($(SAMPLED) | xargs)" $(PARTS:%=part-%) || code=$$?; \
+		$(CHECK) $(PARTS:%=part-%) || code=$$?; \
 	sort -k2,2nr $(PART_TIMES) | awk -v all="$$SECONDS" ' \
 		BEGIN {printf "%-16s %8s %8s\n", "part", "seconds", "of CPU"} \
 		{printf "%-16s %8.0f %8.0f%s\n", $$1, $$2, $$3 + $$4, $$5 ? "  FAILED" : ""; cpu += $$3 + $$4} \
@@ -324,7 +338,7 @@ replay: ## replay the recorded histories
 
 .PHONY: race
 race: gcc ## test the product module with the race detector; installs gcc if missing
-	CGO_ENABLED=1 $(GO) test $(TEST_FLAGS) -race $(SAMPLE) -timeout 20m $$($(GO) list ./... | grep -Ev '/($(or $(RACE_ELSEWHERE),none))$$')
+	CGO_ENABLED=1 $(GO) test $(TEST_FLAGS) -race $(SAMPLE) -timeout 20m $$($(GO) list ./... | grep -Ev '/($(or $(RACE_ELSEWHERE),none))$$' | $(call one_of,2))
 
 .PHONY: gcc
 gcc:

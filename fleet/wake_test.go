@@ -138,36 +138,38 @@ func TestWakeStorm(t *testing.T) {
 
 func TestWakeManyConcurrently(t *testing.T) {
 	t.Parallel()
-	s := newServer(t)
-	for i := range 2500 {
-		s.add(run{id: database(i), waits: []string{clusterText}})
-	}
-	f := s.dial()
-	var all sync.WaitGroup
-	var mu sync.Mutex
-	total := 0
-	for range 50 { // 50 wakes of one resource share one query
-		all.Go(func() {
-			woken, err := f.Wake(t.Context(), change(t, clusterText, "Ready"))
-			if err != nil {
-				t.Error(err)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			total += woken
-		})
-	}
-	all.Wait()
-	if s.pages != 10 || len(s.queries) != 1 {
-		t.Errorf("%d queries with %d pages, want one of ten pages", len(s.queries), s.pages)
-	}
-	signaled := map[string]int{}
-	for _, got := range s.signals {
-		signaled[got.workflowID]++
-	}
-	if total != 2500 || len(signaled) != 2500 || len(s.signals) != 2500 {
-		t.Errorf("counted %d, woke %d workflows with %d signals, want each of 2,500 once", total, len(signaled), len(s.signals))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t)
+		for i := range 2500 {
+			s.add(run{id: database(i), waits: []string{clusterText}})
+		}
+		f := New(direct{server: s}, Options{})
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		total := 0
+		for range 50 { // 50 wakes of one resource share one query
+			all.Go(func() {
+				woken, err := f.Wake(t.Context(), change(t, clusterText, "Ready"))
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				total += woken
+			})
+		}
+		all.Wait()
+		if s.pages != 10 || len(s.queries) != 1 {
+			t.Errorf("%d queries with %d pages, want one of ten pages", len(s.queries), s.pages)
+		}
+		signaled := map[string]int{}
+		for _, got := range s.signals {
+			signaled[got.workflowID]++
+		}
+		if total != 2500 || len(signaled) != 2500 || len(s.signals) != 2500 {
+			t.Errorf("counted %d, woke %d workflows with %d signals, want each of 2,500 once", total, len(signaled), len(s.signals))
+		}
+	})
 }
 
 // TestWakeDespiteFailedSignal checks that a workflow that refuses a signal does not
