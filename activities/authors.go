@@ -23,7 +23,7 @@ func (c *comparer) withAuthor(verdict resource.Verdict, in PreCheckInput, drift 
 	}
 	for _, change := range slices.Backward(in.Reported) {
 		if !change.Own && fits(change) {
-			verdict.ChangedBy, verdict.ChangedAt = change.ReportedAuthor, change.At
+			verdict.Authorship = resource.Authorship{ChangedBy: change.ReportedAuthor, ChangedAt: change.At}
 			return verdict
 		}
 	}

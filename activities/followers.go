@@ -83,7 +83,7 @@ func feedFinding(check string, state FeedState, known bool, now time.Time) Findi
 	default:
 		finding.Message = fmt.Sprintf("%s: all changes until %s were delivered", state.Source, text.Time(state.Through))
 		if state.Gaps > 0 {
-			finding.Message += fmt.Sprintf("; %d times the source no longer had all changes, and every resource was read", state.Gaps)
+			finding.Message += fmt.Sprintf("; %d times the source no longer had all changes, and the waits of a day were shortened", state.Gaps)
 		}
 		if state.Poisoned > 0 {
 			finding.State = FindingWarn

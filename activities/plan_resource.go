@@ -61,9 +61,8 @@ type PlanResourceResult struct {
 	// Differences and More are as in resource.Verdict.
 	Differences []resource.Difference `json:"differences,omitempty"`
 	More        int                   `json:"more,omitempty"`
-	// ChangedBy and ChangedAt are as in resource.Verdict.
-	ChangedBy resource.ReportedAuthor `json:"changedBy,omitzero"`
-	ChangedAt time.Time               `json:"changedAt,omitzero"`
+	// Authorship is as in resource.Verdict.
+	resource.Authorship
 	// Drops and MoreDrops are as in resource.Verdict.
 	Drops     []string `json:"drops,omitempty"`
 	MoreDrops int      `json:"moreDrops,omitempty"`
@@ -307,8 +306,8 @@ func (p *planning) finish(ctx context.Context, observed map[string]any, verdict 
 		Action: planAction(verdict), Reason: verdict.Reason, Severity: verdict.Severity, Message: verdict.Text(),
 		APIVersion: p.in.Desired.APIVersion, Managed: p.managed, Generation: p.memory.Generation,
 		Differences: verdict.Differences, More: verdict.More, Drops: verdict.Drops, MoreDrops: verdict.MoreDrops,
-		ChangedBy: verdict.ChangedBy, ChangedAt: verdict.ChangedAt,
-		Findings: p.findings, After: p.after, WaitingFor: verdict.WaitingFor, RequestID: verdict.RequestID,
+		Authorship: verdict.Authorship,
+		Findings:   p.findings, After: p.after, WaitingFor: verdict.WaitingFor, RequestID: verdict.RequestID,
 		Observed: p.observing(p.in.Desired),
 	}
 	p.checkOffer(ctx, &result)

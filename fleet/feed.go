@@ -37,18 +37,11 @@ type feedState struct {
 
 // Report signals the workflow of a resource, and returns false where nothing manages it.
 func (f *Fleet) Report(ctx context.Context, id resource.ID, reports activities.Reports) (bool, error) {
-	return f.report(ctx, id.WorkflowID(), reports)
-}
-
-func (f *Fleet) report(ctx context.Context, workflowID string, reports activities.Reports) (bool, error) {
-	err := f.temporal.SignalWorkflow(ctx, workflowID, "", workflows.ReportSignal, reports)
-	switch {
-	case isNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, activities.TemporalError(fmt.Errorf("signal %s: %w", workflowID, err))
+	sent, err := f.signal(ctx, id.WorkflowID(), workflows.ReportSignal, reports)
+	if err != nil {
+		err = activities.TemporalError(err)
 	}
-	return true, nil
+	return sent, err
 }
 
 // ReportParts signals the workflows of the children of a resource of the types, relative to its
@@ -80,7 +73,7 @@ func (f *Fleet) reportListed(ctx context.Context, query string, chosen func(*wor
 		for _, info := range page {
 			if chosen(info) {
 				signals.Go(func() error {
-					sent, err := f.report(ctx, info.GetExecution().GetWorkflowId(), reports)
+					sent, err := f.signal(ctx, info.GetExecution().GetWorkflowId(), workflows.ReportSignal, reports)
 					if sent {
 						total.Add(1)
 					}

@@ -57,7 +57,7 @@ func (f *Fleet) wakeAll(ctx context.Context, changes []activities.Change) ([]wok
 		for _, info := range page {
 			for _, i := range changed(info, at) {
 				signals.Go(func() error {
-					sent, err := f.signal(ctx, info.GetExecution().GetWorkflowId(), changes[i])
+					sent, err := f.wake(ctx, info.GetExecution().GetWorkflowId(), changes[i])
 					mu.Lock()
 					defer mu.Unlock()
 					if sent {
@@ -85,9 +85,14 @@ func changed(info *workflowpb.WorkflowExecutionInfo, at map[string]int) []int {
 	return found
 }
 
-// signal wakes one workflow, and reports false when it ended meanwhile.
-func (f *Fleet) signal(ctx context.Context, workflowID string, change activities.Change) (bool, error) {
-	err := f.temporal.SignalWorkflow(ctx, workflowID, "", workflows.WakeSignal, workflows.WakeInput(change))
+// wake signals one workflow that waits, and reports false if it ended meanwhile.
+func (f *Fleet) wake(ctx context.Context, workflowID string, change activities.Change) (bool, error) {
+	return f.signal(ctx, workflowID, workflows.WakeSignal, workflows.WakeInput(change))
+}
+
+// signal signals one workflow, and reports false if it ended meanwhile.
+func (f *Fleet) signal(ctx context.Context, workflowID, name string, input any) (bool, error) {
+	err := f.temporal.SignalWorkflow(ctx, workflowID, "", name, input)
 	switch {
 	case isNotFound(err):
 		return false, nil
@@ -128,7 +133,7 @@ func (f *Fleet) WakeFallen(ctx context.Context, change activities.Change, fallen
 	all.SetLimit(maxSignals)
 	for _, id := range fallen {
 		all.Go(func() error {
-			sent, err := f.signal(ctx, id.WorkflowID(), change)
+			sent, err := f.wake(ctx, id.WorkflowID(), change)
 			if err != nil || !sent {
 				return err
 			}
@@ -172,7 +177,7 @@ func (f *Fleet) wakeDeleting(ctx context.Context, t target) woken {
 	if err != nil || !known || !managed.Deleting {
 		return woken{err: err}
 	}
-	sent, err := f.signal(ctx, t.id.WorkflowID(), t.change)
+	sent, err := f.wake(ctx, t.id.WorkflowID(), t.change)
 	if sent {
 		return woken{count: 1, err: err}
 	}

@@ -103,9 +103,9 @@ func generalPath(path string) string {
 	return strings.ToLower(general.String())
 }
 
-// Label names the kind of the author and the program alone: "a user with Azure Portal".
+// label names the kind of the author and the program alone: "a user with Azure Portal".
 // It is "" if the source knows neither.
-func (a ReportedAuthor) Label() string {
+func (a ReportedAuthor) label() string {
 	label := a.Type
 	switch {
 	case strings.EqualFold(a.Type, "User"):
@@ -124,16 +124,26 @@ func (a ReportedAuthor) String() string {
 	name := a.Name
 	switch {
 	case name == "" || strings.EqualFold(a.Type, systemType):
-		return cmp.Or(a.Label(), "an unnamed writer")
+		return cmp.Or(a.label(), "an unnamed writer")
 	case strings.EqualFold(a.Type, "Application"):
 		name = "application " + name
 	}
 	return joinClient(name, a.Client)
 }
 
-// ChangedAt says that the author changed something at a time.
-func (a ReportedAuthor) ChangedAt(at time.Time) string {
-	return "changed by " + a.String() + " at " + at.UTC().Format("2006-01-02 15:04:05Z")
+// Authorship is who made a change and when, as Azure reported it. Its zero value says that no
+// report is known.
+type Authorship struct {
+	ChangedBy ReportedAuthor `json:"changedBy,omitzero"`
+	ChangedAt time.Time      `json:"changedAt,omitzero"`
+}
+
+// AuthorKnown reports whether Azure reported the change.
+func (a Authorship) AuthorKnown() bool { return !a.ChangedAt.IsZero() }
+
+// AuthorText is "changed by alice@contoso.com with Azure Portal at 2026-11-28 10:00:00Z".
+func (a Authorship) AuthorText() string {
+	return "changed by " + a.ChangedBy.String() + " at " + a.ChangedAt.UTC().Format("2006-01-02 15:04:05Z")
 }
 
 // systemType is the Type of a change that Azure made without a request.

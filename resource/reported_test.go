@@ -19,7 +19,7 @@ func TestReportedAuthor(t *testing.T) {
 		if got := tc.author.String(); got != tc.text {
 			t.Errorf("%+v is %q, want %q", tc.author, got, tc.text)
 		}
-		if got := tc.author.Label(); got != tc.label {
+		if got := tc.author.label(); got != tc.label {
 			t.Errorf("label of %+v is %q, want %q", tc.author, got, tc.label)
 		}
 	}

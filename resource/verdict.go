@@ -62,12 +62,10 @@ type Verdict struct {
 	Freshness string `json:"freshness,omitempty"`
 	// Seen are the values that the condition of a rule read, or that a check in Go names, masked.
 	Seen string `json:"seen,omitempty"`
-	// ChangedBy is the author of the change that the verdict is about, as Azure reported it, and
-	// ChangedAt its time; zero if no report is known. Unreported is set then if a source of reports
-	// follows.
-	ChangedBy  ReportedAuthor `json:"changedBy,omitzero"`
-	ChangedAt  time.Time      `json:"changedAt,omitzero"`
-	Unreported bool           `json:"unreported,omitempty"`
+	// Authorship is that of the change that the verdict is about. Unreported is set if no report is
+	// known although a feed follows.
+	Authorship
+	Unreported bool `json:"unreported,omitempty"`
 	// Class is the retry class of a Block, Failure or Error.
 	Class RetryClass `json:"class,omitempty"`
 	// Create is set on a Proceed, and on its report as DriftDetected, when the resource is absent.
@@ -171,8 +169,8 @@ func (v Verdict) WithAuthor() string {
 
 func (v Verdict) author() string {
 	switch {
-	case !v.ChangedAt.IsZero():
-		return v.ChangedBy.ChangedAt(v.ChangedAt)
+	case v.AuthorKnown():
+		return v.AuthorText()
 	case v.Unreported:
 		return "Azure has not reported who changed it"
 	}

@@ -58,7 +58,7 @@ type process struct {
 	journal *audit.Journal
 	// feeds are the sources of changes by the name of the credential.
 	feeds map[string]feed.Source
-	// freezeInterval is the longest time between two readings of the freezes.
+	// freezeInterval is the longest time between two readings of freezes and feeds.
 	freezeInterval time.Duration
 }
 

@@ -13,12 +13,8 @@ import (
 	"github.com/armature-io/armature/config"
 )
 
-const (
-	// feedStateInterval is the time between two readings of the states of the feeds.
-	feedStateInterval = time.Minute
-	// collectEvents is how long the further events of one operation are awaited.
-	collectEvents = 2 * time.Second
-)
+// collectEvents is how long the further events of one operation are awaited.
+const collectEvents = 2 * time.Second
 
 // feedSources returns the sources of changes by the name of the credential; none without a feed.
 func feedSources(settings config.Config, azure *azure, observe func(arm.Request), now func() time.Time) (map[string]feed.Source, error) {
@@ -53,24 +49,18 @@ func feedSources(settings config.Config, azure *azure, observe func(arm.Request)
 // followFeeds keeps the workflow of each feed running and reads its state, until ctx is done.
 func (p *process) followFeeds(ctx context.Context) {
 	logged := map[string]string{}
-	for ticker := time.NewTicker(feedStateInterval); ; {
+	for waited := true; waited; waited = sleep(ctx, p.freezeInterval) {
 		for _, credential := range slices.Sorted(maps.Keys(p.feeds)) {
 			state, err := p.fleet.FollowFeed(ctx, credential)
-			told := state.Refused + state.Failed
+			problem := state.Refused + state.Failed
 			if err != nil && !isUnreachable(err) && ctx.Err() == nil {
-				told = err.Error()
+				problem = err.Error()
 			}
-			if told != "" && told != logged[credential] {
-				p.log.Warn("the feed of changes has a problem, retrying", "credential", credential, "error", told)
+			if problem != "" && problem != logged[credential] {
+				p.log.Warn("the feed of changes has a problem, retrying", "credential", credential, "error", problem)
 			}
-			logged[credential] = told
+			logged[credential] = problem
 			p.metrics.observeFeed(credential, state, time.Now())
-		}
-		select {
-		case <-ctx.Done():
-			ticker.Stop()
-			return
-		case <-ticker.C:
 		}
 	}
 }

@@ -204,7 +204,7 @@ func (m *metrics) countPass(pass tracing.Pass, span trace.SpanContext) {
 // countVerdict counts a verdict of a step.
 func (m *metrics) countVerdict(step string, v resource.Verdict) {
 	m.verdicts.WithLabelValues(step, string(v.Action), reasonLabel(v.Reason), m.origins.label(v.Origin)).Inc()
-	if !v.ChangedAt.IsZero() {
+	if v.AuthorKnown() {
 		m.authors.WithLabelValues(m.clients.label(cmp.Or(v.ChangedBy.Type, "unknown")), m.clients.label(cmp.Or(v.ChangedBy.Client, "unknown"))).Inc()
 	}
 }

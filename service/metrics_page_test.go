@@ -41,7 +41,7 @@ func sampled(t *testing.T) map[string]*dto.MetricFamily {
 	m.countRequest(arm.Request{Call: arm.CallGet, Method: "GET"})
 	m.countPass(tracing.Pass{Phase: string(workflows.PhaseReady)}, trace.SpanContext{})
 	m.countVerdict("PreCheck", resource.Block(resource.ReasonArmUnreachable, ""))
-	m.countVerdict("PreCheck", resource.Verdict{ChangedBy: resource.ReportedAuthor{Type: "User"}, ChangedAt: time.Now()})
+	m.countVerdict("PreCheck", resource.Verdict{Authorship: resource.Authorship{ChangedBy: resource.ReportedAuthor{Type: "User"}, ChangedAt: time.Now()}})
 	m.observeFeed("default", activities.FeedState{Source: "resource-graph", Through: time.Now()}, time.Now())
 	m.sdk.WithTags(map[string]string{"namespace": "default", "reason": "Failed"}).Counter(workflows.OverdueMetric).Inc(1)
 	m.sdk.WithTags(map[string]string{"namespace": "default"}).Counter(workflows.ForeignMetric).Inc(1)

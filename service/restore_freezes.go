@@ -1,15 +1,12 @@
 package service
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 // restoreFreezes reads the freezes in each interval and starts their workflow again if it
 // ended without an unfreeze, until ctx is done.
 func (p *process) restoreFreezes(ctx context.Context) {
 	logged := ""
-	for ticker := time.NewTicker(p.freezeInterval); ; {
+	for waited := true; waited; waited = sleep(ctx, p.freezeInterval) {
 		restored, err := p.fleet.RestoreFreezes(ctx)
 		switch {
 		case restored:
@@ -19,12 +16,6 @@ func (p *process) restoreFreezes(ctx context.Context) {
 		case err.Error() != logged && !isUnreachable(err) && ctx.Err() == nil: // the health checks log an unreachable server
 			logged = err.Error()
 			p.log.Warn("cannot keep the freezes, retrying", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			ticker.Stop()
-			return
-		case <-ticker.C:
 		}
 	}
 }

@@ -86,9 +86,9 @@ type Options struct {
 	// Callers, when set, verifies the tokens that CLIs send (ARMATURE_TOKEN), for
 	// Action.Caller. A message with a token that it refuses is refused.
 	Callers *caller.Verifier
-	// FreezeInterval is the longest time between two readings of the freezes, also of a
-	// worker that writes nothing; default a minute. After one of them a freeze is kept again
-	// whose workflow was terminated.
+	// FreezeInterval is the longest time between two readings of the freezes and of the states of
+	// the feeds, also of a worker that writes nothing; default a minute. After one of them a freeze
+	// is kept again whose workflow was terminated.
 	FreezeInterval time.Duration
 	// Now is the worker's clock; nil means time.Now.
 	Now func() time.Time

@@ -49,7 +49,7 @@ func TestObserved(t *testing.T) {
 		observedRun(t, cluster, noon().Add(-time.Hour), activities.PreCheckResult{Observed: by, Verdict: resource.Verdict{
 			Action: resource.ActionFailure, Reason: resource.ReasonDriftDetected,
 			Differences: []resource.Difference{{Path: "tags.a|b", Desired: `"mine"`, Observed: `"<b>` + strings.Repeat("x", 60) + `"`}},
-			ChangedBy:   resource.ReportedAuthor{Name: "alice@contoso.com", Type: "User", Client: "Azure Portal"}, ChangedAt: noon().Add(-2 * time.Hour),
+			Authorship:  resource.Authorship{ChangedBy: resource.ReportedAuthor{Name: "alice@contoso.com", Type: "User", Client: "Azure Portal"}, ChangedAt: noon().Add(-2 * time.Hour)},
 		}}),
 		observedRun(t, database, noon().Add(-time.Hour), activities.PreCheckResult{Observed: by, Verdict: resource.Verdict{Action: resource.ActionSkip, Reason: resource.ReasonInSync}}),
 	}

@@ -3,12 +3,15 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/dev/internal/testworker/gate"
+	"github.com/armature-io/armature/internal/audit"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 )
@@ -34,13 +37,13 @@ func feedOptions() harness.Options {
 }
 
 // feedWorker follows a source with short times.
-func feedWorker(w *harness.World, source string) *harness.Worker {
-	env := []string{"ARMATURE_FEED_SOURCE=" + source, "ARMATURE_FEED_INTERVAL=1s", "ARMATURE_REREAD_WINDOW=5s"}
+func feedWorker(w *harness.World, source string, options harness.WorkerOptions) *harness.Worker {
+	options.Env = append(options.Env, "ARMATURE_FEED_SOURCE="+source, "ARMATURE_FEED_INTERVAL=1s", "ARMATURE_REREAD_WINDOW=5s")
 	if source == "queue" {
 		w.Sim.Call(http.MethodPost, "/queues", map[string]any{"account": "account", "queue": "changes"}, nil)
-		env = append(env, "ARMATURE_FEED_QUEUE="+w.Sim.URL()+"/_queue/account/changes")
+		options.Env = append(options.Env, "ARMATURE_FEED_QUEUE="+w.Sim.URL()+"/_queue/account/changes")
 	}
-	return w.StartWorker(harness.WorkerOptions{Env: env})
+	return w.StartWorker(options)
 }
 
 // patchAs changes a resource as another user does.
@@ -58,7 +61,8 @@ func TestFeed(t *testing.T) {
 		t.Run(source, func(t *testing.T) {
 			t.Parallel()
 			w := harness.New(t, binaries, feedOptions())
-			worker := feedWorker(w, source)
+			trail := t.TempDir()
+			worker := feedWorker(w, source, harness.WorkerOptions{Env: []string{"ARMATURE_AUDIT_FILE=" + filepath.Join(trail, "audit-feed.jsonl")}})
 			s := scenarios{w}
 			s.putGroup("feed")
 			w.Write("id.yaml", identityManifest("one", "feed"))
@@ -86,6 +90,9 @@ func TestFeed(t *testing.T) {
 			if doctor := w.MustCLI("doctor").Out; !strings.Contains(doctor, "feed of credential default") {
 				t.Errorf("doctor names no feed:\n%s", doctor)
 			}
+			if writes := eventsOf(t, trail)[audit.EventWrite]; len(writes) == 0 || !strings.Contains(writes[len(writes)-1].Message, "changed by alice@contoso.com with Azure Portal at ") {
+				t.Errorf("the audit trail names no author: %+v", writes)
+			}
 			// The correction is reported too; it is read once more, and then nothing happens.
 			reads := w.Sim.Count(http.MethodGet, id)
 			w.Until(time.Minute, "the own correction was read again", func() (bool, string) {
@@ -103,7 +110,7 @@ func TestFeed(t *testing.T) {
 func TestFeedObserves(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, feedOptions())
-	feedWorker(w, "resource-graph")
+	feedWorker(w, "resource-graph", harness.WorkerOptions{})
 	s := scenarios{w}
 	s.putGroup("feed")
 	id := identityID("seen", "feed")
@@ -132,12 +139,14 @@ func TestFeedObserves(t *testing.T) {
 // interval while the feed does not follow.
 func TestFeedTroubles(t *testing.T) {
 	t.Parallel()
+	binary := buildTestWorker(t)
+	const fast = gate.FreezeVariable + "=1s"
 	t.Run("without rights", func(t *testing.T) {
 		t.Parallel()
 		w := harness.New(t, binaries, feedOptions())
 		fault := armsim.Fault{ID: "graph", Path: "/providers/Microsoft.ResourceGraph*", Status: http.StatusForbidden, Code: "AuthorizationFailed"}
 		w.Sim.Call(http.MethodPost, "/faults", fault, nil)
-		worker := feedWorker(w, "resource-graph")
+		worker := feedWorker(w, "resource-graph", harness.WorkerOptions{Binary: binary, Env: []string{fast}})
 		untilDoctor(w, worker, 1, "resource-graph refuses the credential: ")
 		s := scenarios{w}
 		s.putGroup("feed")
@@ -151,10 +160,32 @@ func TestFeedTroubles(t *testing.T) {
 		w.Sim.Call(http.MethodDelete, "/faults", nil, nil)
 		untilDoctor(w, worker, 0, "resource-graph: all changes until ")
 	})
+	// The clock of the second worker is ahead: 20 minutes without an answer, and 15 days without a worker.
+	t.Run("throttled", func(t *testing.T) {
+		t.Parallel()
+		w, id, reads := followed(t, binary)
+		fault := armsim.Fault{Path: "/providers/Microsoft.ResourceGraph*", Status: http.StatusTooManyRequests, Code: "RateLimiting", Headers: map[string]string{"Retry-After": "1"}}
+		w.Sim.Call(http.MethodPost, "/faults", fault, nil)
+		worker := feedWorker(w, "resource-graph", harness.WorkerOptions{Binary: binary, NotReady: true, Env: []string{fast, gate.ClockVariable + "=20m"}})
+		untilDoctor(w, worker, 1, "resource-graph is 20m behind: ")
+		if text := w.CLI("doctor").Out; !strings.Contains(text, "RateLimiting") {
+			t.Errorf("doctor does not say why:\n%s", text)
+		}
+		untilShortened(w, id, reads)
+		w.Sim.Call(http.MethodDelete, "/faults", nil, nil)
+		untilDoctor(w, worker, 1, "resource-graph: all changes until ")
+	})
+	t.Run("behind its retention", func(t *testing.T) {
+		t.Parallel()
+		w, id, reads := followed(t, binary)
+		worker := feedWorker(w, "resource-graph", harness.WorkerOptions{Binary: binary, NotReady: true, Env: []string{fast, gate.ClockVariable + "=360h"}})
+		untilDoctor(w, worker, 1, "1 times the source no longer had all changes, and the waits of a day were shortened")
+		untilShortened(w, id, reads)
+	})
 	t.Run("poisoned messages", func(t *testing.T) {
 		t.Parallel()
 		w := harness.New(t, binaries, feedOptions())
-		worker := feedWorker(w, "queue")
+		worker := feedWorker(w, "queue", harness.WorkerOptions{Binary: binary, Env: []string{fast}})
 		for _, kind := range []string{"text", "json", "shape", "type", "huge"} {
 			w.Sim.Call(http.MethodPost, "/queues/messages", armsim.Poison{Account: "account", Queue: "changes", Kind: kind}, nil)
 		}
@@ -171,8 +202,42 @@ func TestFeedTroubles(t *testing.T) {
 	})
 }
 
-// untilDoctor waits until doctor, with an exit code, says a text about a feed. A worker reads the
-// state of its feeds each minute.
+// followed returns a resource whose next routine read is a day away because a feed follows, with
+// the number of its reads. No worker runs any more.
+func followed(t *testing.T, binary string) (w *harness.World, id string, reads int) {
+	t.Helper()
+	w = harness.New(t, binaries, feedOptions())
+	worker := feedWorker(w, "resource-graph", harness.WorkerOptions{Binary: binary, Env: []string{gate.FreezeVariable + "=1s"}})
+	untilDoctor(w, worker, 0, "resource-graph: all changes until ")
+	s := scenarios{w}
+	s.putGroup("feed")
+	id = identityID("one", "feed")
+	w.Write("id.yaml", identityManifest("one", "feed"))
+	w.MustCLI("apply", "-f", "id.yaml", "--wait", "--timeout", "60s")
+	w.Until(time.Minute, "the own creation was read again once", func() (bool, string) {
+		n := w.Sim.Count(http.MethodGet, id)
+		return n >= 3, fmt.Sprint(n, " reads\n", worker.Log())
+	})
+	w.UntilStatus(time.Minute, id, "waits for a day", func(status workflows.Status) bool {
+		return status.Phase == workflows.PhaseReady && time.Until(status.NextTry) > 20*time.Hour
+	})
+	worker.Stop()
+	return w, id, w.Sim.Count(http.MethodGet, id)
+}
+
+// untilShortened waits until a resource that waited for a day is read within the interval of its
+// manifest. It is not read at once, because all resources of a feed have this at the same time.
+func untilShortened(w *harness.World, id string, reads int) {
+	w.T.Helper()
+	w.UntilStatus(time.Minute, id, "waits for its interval", func(status workflows.Status) bool {
+		return !status.NextTry.IsZero() && time.Until(status.NextTry) < 2*time.Hour
+	})
+	if n := w.Sim.Count(http.MethodGet, id); n != reads {
+		w.T.Errorf("%d reads, want none yet", n-reads)
+	}
+}
+
+// untilDoctor waits until doctor, with an exit code, says a text about a feed.
 func untilDoctor(w *harness.World, worker *harness.Worker, code int, text string) {
 	w.T.Helper()
 	w.Until(4*time.Minute, "doctor says "+text, func() (bool, string) {

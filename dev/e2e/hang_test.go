@@ -181,8 +181,10 @@ func hangTurns(s subnets) {
 func hangStuck(s scenarios) {
 	worker := s.StartWorker(harness.WorkerOptions{})
 	r := s.startIn("hang-stuck")
+	s.MustCLI("pause", r.id())
+	s.UntilPhase(10*time.Second, r.id(), workflows.PhasePaused)
 	held := s.gate(r)
-	s.MustCLI("reconcile", r.id())
+	s.MustCLI("resume", r.id()) // the read of a resource that was not Ready is an activity
 	for attempt := 1; attempt <= 2; attempt++ {
 		held(attempt)
 		worker.Kill()

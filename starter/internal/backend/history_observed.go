@@ -60,10 +60,8 @@ type Correction struct {
 	First time.Time `json:"first"`
 	Last  time.Time `json:"last"`
 	Open  bool      `json:"open,omitempty"`
-	// ChangedBy is the author of the last change that Azure reported and that fits the comparison,
-	// and ChangedAt its time; zero if none was reported.
-	ChangedBy resource.ReportedAuthor `json:"changedBy,omitzero"`
-	ChangedAt time.Time               `json:"changedAt,omitzero"`
+	// Authorship is that of the last change that Azure reported and that fits the comparison.
+	resource.Authorship
 }
 
 // value identifies a correction among those of a resource.
@@ -125,8 +123,8 @@ func (r *ObservedResource) add(known map[value]*Correction, result activities.Pr
 		}
 		correction.Found++
 		correction.Last = at
-		if !verdict.ChangedAt.IsZero() {
-			correction.ChangedBy, correction.ChangedAt = verdict.ChangedBy, verdict.ChangedAt
+		if verdict.AuthorKnown() {
+			correction.Authorship = verdict.Authorship
 		}
 	}
 }

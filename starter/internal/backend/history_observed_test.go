@@ -47,7 +47,7 @@ func TestObservedIn(t *testing.T) {
 		return resource.Verdict{Action: resource.ActionFailure, Reason: resource.ReasonDriftDetected, Differences: differences}
 	}
 	named := drift(tags)
-	named.ChangedBy, named.ChangedAt = alice, hour(1)
+	named.Authorship = resource.Authorship{ChangedBy: alice, ChangedAt: hour(1)}
 	absent := drift()
 	absent.Create = true
 	wide := drift(tags)
@@ -72,7 +72,7 @@ func TestObservedIn(t *testing.T) {
 				{Kind: CorrectionUpdate, Path: size.Path, Desired: size.Desired, Observed: size.Observed, Found: 1, First: hour(1), Last: hour(1)},
 				{
 					Kind: CorrectionUpdate, Path: tags.Path, Desired: tags.Desired, Observed: tags.Observed, Found: 3, First: hour(1), Last: hour(3), Open: true,
-					ChangedBy: alice, ChangedAt: hour(1),
+					Authorship: named.Authorship,
 				},
 			}},
 		},

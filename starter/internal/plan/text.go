@@ -129,8 +129,8 @@ func (c Row) actionText() string {
 		// The differences show what an update changes.
 		if len(c.Differences) == 0 && c.Action == activities.PlanUpdate {
 			action += ": " + c.Message
-		} else if !c.ChangedAt.IsZero() {
-			action += "; " + c.ChangedBy.ChangedAt(c.ChangedAt)
+		} else if c.AuthorKnown() {
+			action += "; " + c.AuthorText()
 		}
 		if c.Held != "" {
 			action += "; held: " + c.Held

@@ -140,7 +140,7 @@ func (o Observed) rows(longest int) [][]string {
 				now = "differs"
 			}
 			author := "-"
-			if !c.ChangedAt.IsZero() {
+			if c.AuthorKnown() {
 				author = c.ChangedBy.String() + " at " + text.Time(c.ChangedAt)
 			}
 			rows = append(rows, []string{
