@@ -271,7 +271,7 @@ func TestWakeFallen(t *testing.T) {
 	if diff := cmp.Diff([]string{parse(t, database(1)).WorkflowID(), parse(t, database(2)).WorkflowID()}, approved); diff != "" {
 		t.Errorf("approved (-want +got):\n%s", diff)
 	}
-	s.updateErr = serviceerror.NewUnavailable("no server")
+	s.updateErr = serviceerror.NewPermissionDenied("no right", "")
 	if _, err := s.dial().WakeFallen(t.Context(), change(t, clusterText, "again"), []resource.ID{parse(t, database(1))}); err == nil {
 		t.Error("an approval that was not sent is no error, so nobody repeats it")
 	}
