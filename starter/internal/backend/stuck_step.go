@@ -71,15 +71,11 @@ func StuckSteps(ctx context.Context, reader Reader, records []Record) (stuck []R
 	return stuck, skipped, err
 }
 
-// passFirst returns the workflows that run passes, those first whose passes are the most frequent.
-// No list shows whether a pass runs: a steady one writes nothing.
+// passFirst sorts workflows by the frequency of their passes. No list shows whether a pass runs: a
+// steady one writes nothing, and the first one after a resume keeps the phase Paused.
 func passFirst(records []Record) []Record {
-	of := func(ready bool) []Record {
-		return slices.DeleteFunc(slices.Clone(records), func(r Record) bool {
-			return r.Phase == workflows.PhasePaused || (r.Phase == workflows.PhaseReady) != ready
-		})
-	}
-	return append(of(false), of(true)...)
+	rank := map[workflows.Phase]int{workflows.PhaseReady: 1, workflows.PhasePaused: 2}
+	return slices.SortedStableFunc(slices.Values(records), func(a, b Record) int { return rank[a.Phase] - rank[b.Phase] })
 }
 
 // StuckFinding returns the finding of doctor about steps that keep failing.
