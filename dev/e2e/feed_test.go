@@ -8,6 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"go.temporal.io/sdk/client"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/activities/feed"
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/dev/internal/harness"
 	"github.com/armature-io/armature/dev/internal/testworker/gate"
@@ -62,16 +66,13 @@ func TestFeed(t *testing.T) {
 			t.Parallel()
 			w := harness.New(t, binaries, feedOptions())
 			trail := t.TempDir()
-			worker := feedWorker(w, source, harness.WorkerOptions{Env: []string{"ARMATURE_AUDIT_FILE=" + filepath.Join(trail, "audit-feed.jsonl")}})
+			feedWorker(w, source, harness.WorkerOptions{Env: []string{"ARMATURE_AUDIT_FILE=" + filepath.Join(trail, "audit-feed.jsonl")}})
 			s := scenarios{w}
 			s.putGroup("feed")
 			w.Write("id.yaml", identityManifest("one", "feed"))
 			w.MustCLI("apply", "-f", "id.yaml", "--wait", "--timeout", "60s")
 			id := identityID("one", "feed")
-			w.Until(time.Minute, "the own creation was read again once", func() (bool, string) {
-				n := w.Sim.Count(http.MethodGet, id)
-				return n >= 3, fmt.Sprint(n, " reads\n", worker.Log())
-			})
+			untilReadAgain(w, id)
 			puts := w.Sim.Count(http.MethodPut, id)
 			patchAs(w, alice, id, map[string]any{"tags": map[string]any{"purpose": "mine"}})
 			begin := time.Now()
@@ -160,26 +161,25 @@ func TestFeedTroubles(t *testing.T) {
 		w.Sim.Call(http.MethodDelete, "/faults", nil, nil)
 		untilDoctor(w, worker, 0, "resource-graph: all changes until ")
 	})
-	// The clock of the second worker is ahead: 20 minutes without an answer, and 15 days without a worker.
 	t.Run("throttled", func(t *testing.T) {
 		t.Parallel()
-		w, id, reads := followed(t, binary)
+		w, id, reads := followed(t, binary, 20*time.Minute)
 		fault := armsim.Fault{Path: "/providers/Microsoft.ResourceGraph*", Status: http.StatusTooManyRequests, Code: "RateLimiting", Headers: map[string]string{"Retry-After": "1"}}
 		w.Sim.Call(http.MethodPost, "/faults", fault, nil)
-		worker := feedWorker(w, "resource-graph", harness.WorkerOptions{Binary: binary, NotReady: true, Env: []string{fast, gate.ClockVariable + "=20m"}})
+		worker := feedWorker(w, "resource-graph", harness.WorkerOptions{Binary: binary, Env: []string{fast}})
 		untilDoctor(w, worker, 1, "resource-graph is 20m behind: ")
 		if text := w.CLI("doctor").Out; !strings.Contains(text, "RateLimiting") {
 			t.Errorf("doctor does not say why:\n%s", text)
 		}
 		untilShortened(w, id, reads)
 		w.Sim.Call(http.MethodDelete, "/faults", nil, nil)
-		untilDoctor(w, worker, 1, "resource-graph: all changes until ")
+		untilDoctor(w, worker, 0, "resource-graph: all changes until ")
 	})
 	t.Run("behind its retention", func(t *testing.T) {
 		t.Parallel()
-		w, id, reads := followed(t, binary)
-		worker := feedWorker(w, "resource-graph", harness.WorkerOptions{Binary: binary, NotReady: true, Env: []string{fast, gate.ClockVariable + "=360h"}})
-		untilDoctor(w, worker, 1, "1 times the source no longer had all changes, and the waits of a day were shortened")
+		w, id, reads := followed(t, binary, 15*24*time.Hour)
+		worker := feedWorker(w, "resource-graph", harness.WorkerOptions{Binary: binary, Env: []string{fast}})
+		untilDoctor(w, worker, 0, "1 times the source no longer had all changes, and the waits of a day were shortened")
 		untilShortened(w, id, reads)
 	})
 	t.Run("poisoned messages", func(t *testing.T) {
@@ -203,8 +203,9 @@ func TestFeedTroubles(t *testing.T) {
 }
 
 // followed returns a resource whose next routine read is a day away because a feed follows, with
-// the number of its reads. No worker runs any more.
-func followed(t *testing.T, binary string) (w *harness.World, id string, reads int) {
+// the number of its reads. No worker runs any more, and the progress of the feed is as if the last
+// one had ended a time ago.
+func followed(t *testing.T, binary string, ago time.Duration) (w *harness.World, id string, reads int) {
 	t.Helper()
 	w = harness.New(t, binaries, feedOptions())
 	worker := feedWorker(w, "resource-graph", harness.WorkerOptions{Binary: binary, Env: []string{gate.FreezeVariable + "=1s"}})
@@ -214,14 +215,23 @@ func followed(t *testing.T, binary string) (w *harness.World, id string, reads i
 	id = identityID("one", "feed")
 	w.Write("id.yaml", identityManifest("one", "feed"))
 	w.MustCLI("apply", "-f", "id.yaml", "--wait", "--timeout", "60s")
-	w.Until(time.Minute, "the own creation was read again once", func() (bool, string) {
-		n := w.Sim.Count(http.MethodGet, id)
-		return n >= 3, fmt.Sprint(n, " reads\n", worker.Log())
-	})
+	untilReadAgain(w, id)
 	w.UntilStatus(time.Minute, id, "waits for a day", func(status workflows.Status) bool {
 		return status.Phase == workflows.PhaseReady && time.Until(status.NextTry) > 20*time.Hour
 	})
 	worker.Stop()
+	changes := workflows.FollowChangesWorkflowID(workflows.TaskQueue, "default")
+	if err := w.Client.TerminateWorkflow(t.Context(), changes, "", "the end of the first worker"); err != nil {
+		t.Fatal(err)
+	}
+	through := time.Now().Add(-ago)
+	in := activities.FollowChangesInput{
+		Credential: "default", Progress: feed.Progress{Through: through},
+		State: activities.FeedState{Source: "resource-graph", Through: through, Following: true},
+	}
+	if _, err := w.Client.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: changes, TaskQueue: workflows.TaskQueue}, workflows.FollowChangesWorkflow, in); err != nil {
+		t.Fatal(err)
+	}
 	return w, id, w.Sim.Count(http.MethodGet, id)
 }
 
@@ -237,10 +247,18 @@ func untilShortened(w *harness.World, id string, reads int) {
 	}
 }
 
+// untilReadAgain waits for the second pass, which reads the own creation once more.
+func untilReadAgain(w *harness.World, id string) {
+	w.T.Helper()
+	w.UntilStatus(time.Minute, id, "read its own creation again", func(status workflows.Status) bool {
+		return status.Pass == 2 && status.Phase == workflows.PhaseReady
+	})
+}
+
 // untilDoctor waits until doctor, with an exit code, says a text about a feed.
 func untilDoctor(w *harness.World, worker *harness.Worker, code int, text string) {
 	w.T.Helper()
-	w.Until(4*time.Minute, "doctor says "+text, func() (bool, string) {
+	w.Until(90*time.Second, "doctor says "+text, func() (bool, string) {
 		result := w.CLI("doctor")
 		return result.Code == code && strings.Contains(result.Out, text), result.Out + worker.Log()
 	})
