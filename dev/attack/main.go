@@ -1,7 +1,8 @@
 // Command attack runs the attacks on Armature that have been tried, and prints for each
 // whether it is held and by which test. With --guards it applies each patch of guards/, which
 // takes a guard out of the code, and checks that the named test fails. With --spec it does
-// the same with spec/, for rows of docs/contributing/spec-coverage.md.
+// the same with spec/, for rows of docs/contributing/spec-coverage.md, and with --cells it takes
+// out guards that a cell of workflows/perturb notices.
 //
 // The table cites tests of this folder, which run the real worker and CLI against a
 // hostile ARM server and a plain Temporal client, and tests of other packages.
@@ -40,6 +41,7 @@ func run(ctx context.Context, args []string) (int, error) {
 	flags := flag.NewFlagSet("attack", flag.ContinueOnError)
 	guards := flags.Bool("guards", false, "take each guard out in turn and check that its test fails")
 	spec := flags.Bool("spec", false, "take out what rows of docs/contributing/spec-coverage.md state, in turn, and check that the test of the row fails")
+	cells := flags.Bool("cells", false, "take out the guards of the table of perturbations, in turn, and check that the cell of each fails")
 	only := flags.String("run", "", "only rows, or guards, that match this regular expression")
 	own := flags.Bool("own", false, "run the tests of this folder only: other targets run the cited tests of other packages")
 	if err := flags.Parse(args); err != nil {
@@ -52,6 +54,9 @@ func run(ctx context.Context, args []string) (int, error) {
 	root, err := overlay.FindRoot()
 	if err != nil {
 		return 1, err
+	}
+	if *cells {
+		return takeOutForCells(ctx, root, pattern)
 	}
 	if *spec || *guards {
 		folder := guardsFolder
@@ -87,7 +92,7 @@ const ownPackage = "dev/attack"
 
 // tableTests are the tests of the tables themselves.
 func tableTests() []string {
-	return []string{"TestTable", "TestGuards", "TestRemovals", "TestPromises"}
+	return []string{"TestTable", "TestGuards", "TestRemovals", "TestPromises", "TestGuardedCells"}
 }
 
 // runAll runs the tests of all packages. Those on the real programs mostly wait, so they

@@ -159,26 +159,32 @@ func takeOut(ctx context.Context, root string, patches []Patch, pattern *regexp.
 // noticed runs a test with the patch, and reports whether it fails. A patch that does not
 // compile is an error: programs that a test builds would fail it for the wrong reason.
 func (p Patch) noticed(ctx context.Context, root string, test Cite) (bool, error) {
+	r, err := p.run(ctx, root, test)
+	return err == nil && r.results[test] == ResultFail, err
+}
+
+// run runs a test with the patch, and with more variables in its environment.
+func (p Patch) run(ctx context.Context, root string, test Cite, env ...string) (*runner, error) {
 	folder, err := os.MkdirTemp("", "armature-patch-")
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 	changed, err := p.apply(ctx, root, folder)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	// GOFLAGS reaches the programs that a test builds, too.
-	r := newRunner(root, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -overlay="+changed))
+	r := newRunner(root, append(env, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -overlay="+changed))...)
 	for _, file := range p.Files {
 		if err := r.build(ctx, filepath.ToSlash(filepath.Dir(file))); err != nil {
-			return false, fmt.Errorf("%s: %w", p.Path, err)
+			return nil, fmt.Errorf("%s: %w", p.Path, err)
 		}
 	}
 	if err := r.run(ctx, test.Package, []string{test.Test}); err != nil {
-		return false, fmt.Errorf("%s: %w", p.Path, err)
+		return nil, fmt.Errorf("%s: %w", p.Path, err)
 	}
-	return r.results[test] == ResultFail, nil
+	return r, nil
 }
 
 // build compiles the package in a folder of the repository.

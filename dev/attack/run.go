@@ -39,13 +39,14 @@ type runner struct {
 	// env is added to the environment of the tests.
 	env []string
 
-	mu      sync.Mutex
-	results map[Cite]Result
-	output  map[Cite][]string
+	mu sync.Mutex
+	// subtests are the results of subtests; those of their tests are in results.
+	results, subtests map[Cite]Result
+	output            map[Cite][]string
 }
 
 func newRunner(root string, env ...string) *runner {
-	return &runner{root: root, env: env, results: map[Cite]Result{}, output: map[Cite][]string{}}
+	return &runner{root: root, env: env, results: map[Cite]Result{}, subtests: map[Cite]Result{}, output: map[Cite][]string{}}
 }
 
 // module returns the folder of the module that has a package, and the package's folder in it.
@@ -110,6 +111,7 @@ func (r *runner) read(folder string, out io.Reader) (bool, string) {
 		case e.Action == "output":
 			r.output[cite] = append(r.output[cite], e.Output)
 		case isSub:
+			r.subtests[Cite{folder, e.Test}] = Result(e.Action)
 		case e.Action == string(ResultPass) || e.Action == string(ResultFail) || e.Action == string(ResultSkip):
 			r.results[cite] = Result(e.Action)
 			ran = true
