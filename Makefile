@@ -102,6 +102,10 @@ one_of = while read -r name; do \
 # TEST_FLAGS are further flags of the tests of both modules.
 TEST_FLAGS :=
 
+# PERTURB_SEED chooses the tenth of the table of perturbations that the tests run: another one for
+# each commit.
+export PERTURB_SEED ?= $(or $(SEED),$(shell git rev-parse --short HEAD 2>/dev/null))
+
 .PHONY: test-product
 test-product:
 	$(GO) test $(TEST_FLAGS) ./...
@@ -138,6 +142,11 @@ spec: ## apply each patch of dev/attack/spec in turn, and check that the test of
 .PHONY: mutants
 mutants: ## change each command and condition of workflows/, and check that replay, or a test, notices; MUTANTS=REGEXP selects
 	cd dev && $(GO) run ./mutants $(SAMPLE) --seed '$(SEED)' --run '$(MUTANTS)'
+
+.PHONY: perturb
+perturb: ## run the table of perturbations, print its cells; PERTURB=REGEXP selects, SEED=TEXT a tenth, GUARDS=1 takes guards out
+	$(if $(GUARDS),cd dev && $(GO) run ./attack --cells --run '$(PERTURB)',PERTURB='$(or $(PERTURB),$(if $(SEED),,.))' \
+		$(GO) test -count=1 -timeout 60m -v -run '^Test(Table|Undisturbed)$$' ./workflows/perturb | awk '/^(=== (RUN|CONT|PAUSE)|    +--- PASS)/ {next} {print}')
 
 # The rules of accessibility that test-webui checks.
 AXE_VERSION := 4.14.1
@@ -357,6 +366,8 @@ chaos: ## kill 200 workers during 100 creations against a faulty ARM; CHAOS_SEED
 soak: test race chaos fuzz ## run in full the suites that `make check` samples, and every patch of dev/attack and every mutant; takes hours
 	$(MAKE) --no-print-directory attack GUARDS=1
 	$(MAKE) --no-print-directory spec
+	$(MAKE) --no-print-directory perturb
+	$(MAKE) --no-print-directory perturb GUARDS=1
 	$(MAKE) --no-print-directory mutants
 
 .PHONY: histories
