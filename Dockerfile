@@ -3,8 +3,9 @@
 #   docker build --target cli .        the CLI armature, for pipelines and jobs
 #   docker build --target armsim .     the ARM simulator
 # Each contains its program and the certificates of public authorities, nothing else. A
-# release replaces the stage build by the folder of programs that it built twice and
-# compared (--build-context build=dist); the stage gives the same bytes (docs/release.md).
+# release, and make images, build these targets with buildah and replace the stages build and
+# debian by folders (--build-context build=dist); the stage build gives the same programs
+# (docs/release.md).
 
 # Digest of the index, as several public repositories pin this tag (read 2026-11-22, for
 # example kubeswift-spin and cozyplane), not from the registry; make digests resolves it.

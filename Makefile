@@ -219,6 +219,23 @@ postgresql:
 		$$sudo apt-get install -y -qq --no-install-recommends postgresql >/dev/null; \
 	}
 
+# IMAGES gets the programs of the images of `make images`, and their archives.
+IMAGES := $(CURDIR)/dev/bin/images
+
+.PHONY: images
+images: buildah ## build the images without Docker, and create a resource with worker, CLI and simulator from them; installs buildah if missing, needs root or sudo
+	@$(MAKE) --no-print-directory dist DIST='$(IMAGES)' PLATFORMS="linux/$$($(GO) env GOARCH)"
+	cd dev && sudo=""; [ "$$(id -u)" = 0 ] || sudo="sudo -E HOME=/root PATH=$$PATH"; \
+		$$sudo env IMAGES='$(IMAGES)' $(GO) test $(TEST_FLAGS) -count=1 -timeout 15m -v ./images
+
+.PHONY: buildah
+buildah:
+	@command -v buildah >/dev/null || { \
+		echo "images are built by buildah: installing it"; \
+		sudo=""; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+		$$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends buildah >/dev/null; \
+	}
+
 .PHONY: screenshots
 screenshots: chromium ## take the pictures of README and docs again
 	@mkdir -p docs/images
@@ -238,9 +255,9 @@ bench: ## measure; BENCH=wake for one part, BENCH=scale for large numbers (up to
 
 # PARTS are the parts of `make check`, the longest first. test-dev has the tests of layers, and
 # test-product those of replay.
-PARTS := test-e2e race test-product test-dev test-postgres test-webui attack mutants lint workflowcheck test-azurite test-editor licenses vulnerabilities
+PARTS := test-e2e race test-product test-dev test-postgres test-webui attack mutants lint workflowcheck test-azurite images test-editor licenses vulnerabilities
 # CHECK are the settings of `make check`: lint runs vet, and tests need no DWARF.
-CHECK := ATTACK_FLAGS=--own SAMPLE=-short DEV_ELSEWHERE='attack|e2e|editor|postgres|webui' RACE_ELSEWHERE='workflows' TEST_FLAGS='-vet=off -ldflags=-w'
+CHECK := ATTACK_FLAGS=--own SAMPLE=-short DEV_ELSEWHERE='attack|e2e|editor|images|postgres|webui' RACE_ELSEWHERE='workflows' TEST_FLAGS='-vet=off -ldflags=-w'
 
 # PART_TIMES has a line for each part that ended: name, seconds, seconds of the processors, exit code.
 PART_TIMES := dev/bin/check.times
@@ -251,12 +268,12 @@ CHECK_GOGC := 400
 
 # WAITING are the parts that mostly wait, for Temporal and for each other. The others get the
 # processors that these leave.
-WAITING := test-e2e test-webui test-postgres
+WAITING := test-e2e test-webui test-postgres images
 
 .PHONY: check
 check: ## everything that CI runs, three parts at a time; prints the time of each part at the end
 	@mkdir -p dev/bin && rm -f $(PART_TIMES)
-	@$(MAKE) --no-print-directory gcc chromium postgresql $(YAML_LANGUAGE_SERVER) $(AZURITE) $(AXE) $(PAGE_MODULES)
+	@$(MAKE) --no-print-directory gcc chromium postgresql buildah $(YAML_LANGUAGE_SERVER) $(AZURITE) $(AXE) $(PAGE_MODULES)
 	@export GOGC=$(CHECK_GOGC); code=0; \
 	$(MAKE) --no-print-directory part-compile || exit $$?; \
 	$(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync=recurse \
