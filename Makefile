@@ -49,16 +49,29 @@ dist: ## build the programs of a release for PLATFORMS into dist/
 sbom: dist ## build dist/ with a bill of materials (CycloneDX) for each program, licenses and SHA256SUMS
 	cd dev && $(RELEASE) sbom --version '$(VERSION)' --platforms '$(PLATFORMS)' '$(DIST)'
 
+# release-files builds all files of a release. Their times are those of the commit.
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+
+.PHONY: release-files
+release-files: buildah sbom
+	cd dev && $(RELEASE) pack --version '$(VERSION)' --platforms '$(PLATFORMS)' --time '$(SOURCE_DATE_EPOCH)' '$(DIST)'
+
 # The copy has the files that git tracks, as they are; modules come from the module cache,
 # whose files Go checks by go.sum.
 .PHONY: reproducible
-reproducible: sbom ## build dist/ once more, from a copy in another folder with an empty build cache, and compare
+reproducible: release-files ## build the files of a release once more, from a copy in another folder with an empty build cache, and compare
 	@copy="$$(mktemp -d)"; trap 'rm -rf "$$copy"' EXIT; mkdir "$$copy/source"; \
 	git ls-files -z | tar --null -T - -cf - | tar -xf - -C "$$copy/source"; \
 	echo "building again in another folder, with an empty build cache"; \
-	GOCACHE="$$copy/cache" $(MAKE) --no-print-directory -C "$$copy/source" sbom \
-		DIST="$$copy/dist" VERSION='$(VERSION)' PLATFORMS='$(PLATFORMS)'; \
+	GOCACHE="$$copy/cache" $(MAKE) --no-print-directory -C "$$copy/source" release-files \
+		DIST="$$copy/dist" VERSION='$(VERSION)' PLATFORMS='$(PLATFORMS)' SOURCE_DATE_EPOCH='$(SOURCE_DATE_EPOCH)'; \
 	cd dev && $(RELEASE) compare '$(DIST)' "$$copy/dist"
+
+.PHONY: release
+release: ## make everything of a release in dist/ but its tag, twice, and compare; VERSION=v1.2.3; prints the commands that publish
+	@cd dev && $(RELEASE) ready --version '$(VERSION)'
+	@$(MAKE) --no-print-directory licenses reproducible VERSION='$(VERSION)' SOURCE_DATE_EPOCH='$(SOURCE_DATE_EPOCH)'
+	@cd dev && $(RELEASE) commands --version '$(VERSION)' '$(DIST)'
 
 .PHONY: licenses
 licenses: ## check the licenses of all modules that the programs link

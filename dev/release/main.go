@@ -4,6 +4,9 @@
 //	release licenses                       check the licenses of all linked modules
 //	release vulnerabilities [--required]   check for known vulnerabilities, if the database can be reached
 //	release sbom --version V FOLDER        write a CycloneDX file beside each program, the licenses and SHA256SUMS
+//	release pack --version V FOLDER        add images, chart and notes to a folder, and write SHA256SUMS again
+//	release ready --version V              check that a release of the commit can be made
+//	release commands --version V FOLDER    print the commands that publish the files
 //	release compare FOLDER FOLDER          compare two builds of a release
 package main
 
@@ -16,6 +19,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"time"
 )
 
 func main() {
@@ -32,12 +36,13 @@ type options struct {
 	root, version, database string
 	platforms, packages     []string
 	required                bool
+	time                    time.Time
 }
 
 // run runs one command.
 func run(ctx context.Context, w io.Writer, args []string) error {
 	if len(args) == 0 {
-		return errors.New("name a command: licenses, vulnerabilities, sbom or compare")
+		return errors.New("name a command: licenses, vulnerabilities, sbom, pack, ready, commands or compare")
 	}
 	var o options
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
@@ -45,11 +50,13 @@ func run(ctx context.Context, w io.Writer, args []string) error {
 	flags.StringVar(&o.version, "version", "unknown", "version of the release")
 	flags.StringVar(&o.database, "database", "https://vuln.go.dev", "address of the vulnerability database")
 	flags.BoolVar(&o.required, "required", false, "fail if the database cannot be reached")
+	seconds := flags.Int64("time", 0, "time of the commit, in seconds since 1970: images and archives have it")
 	platforms := flags.String("platforms", "linux/amd64 linux/arm64 darwin/amd64 darwin/arm64", "GOOS/GOARCH, separated by spaces")
 	packages := flags.String("packages", "./starter/cmd ./worker ./armsim/cmd", "main packages that are released, separated by spaces")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}
+	o.time = time.Unix(*seconds, 0)
 	o.platforms, o.packages = strings.Fields(*platforms), strings.Fields(*packages)
 	switch folders := flags.Args(); {
 	case args[0] == "licenses" && len(folders) == 0:
@@ -58,6 +65,12 @@ func run(ctx context.Context, w io.Writer, args []string) error {
 		return checkVulnerabilities(ctx, w, o)
 	case args[0] == "sbom" && len(folders) == 1:
 		return sbomCommand(ctx, o, folders[0])
+	case args[0] == "pack" && len(folders) == 1:
+		return packCommand(ctx, o, folders[0])
+	case args[0] == "ready" && len(folders) == 0:
+		return checkReady(ctx, o)
+	case args[0] == "commands" && len(folders) == 1:
+		return commandsCommand(w, o, folders[0])
 	case args[0] == "compare" && len(folders) == 2:
 		return compareFolders(w, folders[0], folders[1])
 	}
