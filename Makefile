@@ -407,6 +407,13 @@ histories: ## record the histories of the replay tests again; those of the last 
 		git checkout --quiet "$$release" -- '$(HISTORIES)'; echo "histories of $$release are kept: record changed ones by other names"; \
 	}
 
+# UPGRADE_FROM is the commit of a release.
+UPGRADE_FROM ?= $(shell git describe --tags --abbrev=0 --match 'v*' 2>/dev/null || echo HEAD)
+
+.PHONY: upgrade
+upgrade: ## replace the worker of the release UPGRADE_FROM under 100 resources in all phases, and go back
+	cd dev && UPGRADE_FROM='$(UPGRADE_FROM)' $(GO) test $(TEST_FLAGS) -count=1 -timeout 30m -v -run '^TestUpgradeFromRelease$$' ./e2e
+
 .PHONY: fmt
 fmt: ## format the code
 	gofmt -s -w $$(git ls-files '*.go')
