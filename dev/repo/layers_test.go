@@ -169,18 +169,18 @@ func TestImportsPointDown(t *testing.T) {
 	}
 }
 
-// TestArchitectureNamesEveryRoom checks that docs/architecture.md links each package of the
+// TestArchitectureNamesEveryRoom checks that docs/contributing/architecture.md links each package of the
 // product. Folders of a main package or of tests alone are no rooms.
 func TestArchitectureNamesEveryRoom(t *testing.T) {
-	page := read(t, "docs/architecture.md")
+	page := read(t, "docs/contributing/architecture.md")
 	for _, line := range goList(t, "-f", "{{.Name}} {{len .GoFiles}} {{.ImportPath}}", "./...") {
 		fields := strings.Fields(line)
 		path, ours := strings.CutPrefix(fields[2], module+"/")
 		if !ours || within(path, "dev") || within(path, "examples") || fields[0] == "main" && path != "worker" || fields[1] == "0" {
 			continue
 		}
-		if !strings.Contains(page, "](../"+path+")") {
-			t.Errorf("docs/architecture.md does not name the package %s", path)
+		if !strings.Contains(page, "](../../"+path+")") {
+			t.Errorf("docs/contributing/architecture.md does not name the package %s", path)
 		}
 	}
 }
