@@ -9,9 +9,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// docs/kubernetes.md describes every value, and no value that does not exist.
+// deploy/helm/armature/README.md describes every value, and no value that does not exist.
 func TestDocsDescribeValues(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join(root, "docs/kubernetes.md"))
+	page, err := os.ReadFile(filepath.Join(root, "deploy/helm/armature/README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestDocsDescribeValues(t *testing.T) {
 	}
 	for name := range described {
 		if !known[name] {
-			t.Errorf("docs/kubernetes.md describes %s, which is no value", name)
+			t.Errorf("deploy/helm/armature/README.md describes %s, which is no value", name)
 		}
 	}
 	for name := range known {
@@ -57,6 +57,6 @@ func TestDocsDescribeValues(t *testing.T) {
 		if !inside && len(inner) > 0 || described[name] || described[top] {
 			continue
 		}
-		t.Errorf("docs/kubernetes.md does not describe %s", name)
+		t.Errorf("deploy/helm/armature/README.md does not describe %s", name)
 	}
 }
