@@ -42,7 +42,7 @@ for --from ids.
 What cannot be converted is a fault with its place in the source, and nothing is
 written. Secrets become placeholders, {$secret: env:NAME}; their values are neither
 written nor printed. The manifests adopt what exists as it is, so that their first
-apply writes nothing. docs/convert.md describes what each format becomes.
+apply writes nothing. docs/adopt.md describes what each format becomes.
 
 ` + cli.ExitHelp,
 		Example: "  armature convert --from bicep-snapshot main.snapshot.json -o stack\n" +

@@ -43,7 +43,7 @@ settings. The last lines on stderr account for everything that Azure lists: what
 imported, what was skipped and why, and what could not be listed or read.
 
 A second import into the same folder keeps the files: it adds what is new, and names
-what differs. docs/import.md describes it.
+what differs. docs/adopt.md describes it.
 
 ` + cli.ExitHelp,
 		Example: "  armature import /subscriptions/11111111-2222-3333-4444-555555555555 --adopt as-is --policy observe -o stack\n" +

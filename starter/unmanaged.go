@@ -55,7 +55,7 @@ pattern that matches no unmanaged resource is named on stderr.
 
 table lists unmanaged resources; wide lists ignored and skipped ones too, with IDs and
 reasons. json and yaml are {scopes, summary, coverage, unmanaged, ignored, skipped,
-notRead, notListed, unusedPatterns}. markdown is for a comment. docs/unmanaged.md
+notRead, notListed, unusedPatterns}. markdown is for a comment. docs/adopt.md
 describes them.
 
 --import DIR writes manifests of the unmanaged resources into a folder, as import does.
