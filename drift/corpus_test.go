@@ -47,7 +47,7 @@ type recordedChange struct {
 }
 
 // TestCorpus scores Compare on recorded traffic. ARM_CORPUS names the folder;
-// docs/drift.md explains the scores. Only the public half has minimum scores: with
+// docs/contributing/drift.md explains the scores. Only the public half has minimum scores: with
 // another corpus the test measures and does not fail.
 func TestCorpus(t *testing.T) {
 	pairs := corpusLines[recordedPair](t, "drift.jsonl.gz")

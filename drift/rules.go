@@ -17,7 +17,7 @@ type rule struct {
 }
 
 // rules in the order of their evaluation. A new quirk of Azure is a new row, a
-// function and a file in testdata. docs/drift.md has the evidence of each.
+// function and a file in testdata. docs/contributing/drift.md has the evidence of each.
 var rules = [...]rule{
 	{"identity", isIdentity},
 	{"not-stated", isWithoutValue},
