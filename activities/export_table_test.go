@@ -16,7 +16,7 @@ import (
 	"github.com/armature-io/armature/types"
 )
 
-// exportRow is a row of the table of docs/exports.md.
+// exportRow is a row of the table of docs/contributing/aso-exports.md.
 type exportRow struct{ name, typ, from string }
 
 var exportRowPattern = regexp.MustCompile("(?m)^\\| ([a-z]+ \\w+) \\| `([^`]+)` \\| (.+) \\|$")
@@ -24,14 +24,14 @@ var exportRowPattern = regexp.MustCompile("(?m)^\\| ([a-z]+ \\w+) \\| `([^`]+)` 
 // exportTable returns the rows of the table.
 func exportTable(t *testing.T) []exportRow {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join("..", "docs", "exports.md"))
+	page, err := os.ReadFile(filepath.Join("..", "docs", "contributing", "aso-exports.md"))
 	must(t, err)
 	var rows []exportRow
 	for _, match := range exportRowPattern.FindAllStringSubmatch(string(page), -1) {
 		rows = append(rows, exportRow{match[1], match[2], match[3]})
 	}
 	if len(rows) != 30 {
-		t.Fatalf("the table of docs/exports.md has %d rows, want 30", len(rows))
+		t.Fatalf("the table of docs/contributing/aso-exports.md has %d rows, want 30", len(rows))
 	}
 	return rows
 }

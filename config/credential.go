@@ -29,7 +29,7 @@ func credentialKeys() []key {
 		{"tied", "", "strict: manifests of resources in subscriptions may name no other credential, not even default; empty allows it"},
 		{"secrets.env-prefix", "", "prefix of the variables that $secret env: may read in manifests of its resources; empty allows none, see credentials.md"},
 		{"secrets.dir", "", "folder that $secret file: may read there; empty allows none"},
-		{"export.vaults", "", "list of the secrets that exports of its resources may write, each as https://VAULT.vault.azure.net/secrets/PREFIX*; empty allows none, see exports.md"},
+		{"export.vaults", "", "list of the secrets that exports of its resources may write, each as https://VAULT.vault.azure.net/secrets/PREFIX*; empty allows none, see everyday.md"},
 		{"feed-queue", "", "URL of the storage queue with the events of its subscriptions, for feed.source queue; empty is none"},
 		{"tenant-id", "", "its tenant; required for client-secret and client-certificate"},
 		{"client-id", "", "its application, required for client-secret and client-certificate; or client ID or resource ID of a user-assigned managed identity"},

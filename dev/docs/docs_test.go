@@ -28,6 +28,7 @@ var notRun = map[string][]string{
 		"it takes the services of docker compose up",
 		"it takes an issuer; a test reads the files as Docker Compose does",
 		"it takes the services of docker compose up",
+		"it takes an issuer; TestTeam logs in with Chromium",
 	},
 	"deploy/helm/armature/README.md": {
 		"it takes a cluster; TestSets renders these values, and TestChartDemo runs the containers of the demo",
@@ -45,7 +46,7 @@ var notRun = map[string][]string{
 		"it takes the tag of a published release",
 		"it builds everything twice, of a tree without changes",
 	},
-	"docs/alerts.md": {"it takes an address of yours"},
+	"docs/metrics.md": {"it takes an address of yours"},
 	"docs/rollout.md": {
 		"it takes workers of two versions; TestRollout in dev/e2e runs these commands",
 		"as above",
@@ -53,7 +54,6 @@ var notRun = map[string][]string{
 		"TestRolloutStranded in dev/e2e runs these commands",
 	},
 	"docs/temporal-cloud.md": {"it takes an account"},
-	"docs/ui.md":             {"it takes an issuer; TestTeam logs in with Chromium"},
 }
 
 // elsewhere has the make targets that take too long here, and what runs them instead.

@@ -135,8 +135,8 @@ func TestAlertsSayWhatToDo(t *testing.T) {
 		}
 	}
 	readYAML(t, "deploy/prometheus/alerts.yml", &rules)
-	const page, overview = "docs/alerts.md", "http://127.0.0.1:8420/"
-	sections, count := regexp.MustCompile(`(?m)^### (Armature\w+)$`).FindAllString(fileText(t, page), -1), 0
+	const page, overview = "docs/troubleshooting.md", "http://127.0.0.1:8420/"
+	sections, count := regexp.MustCompile(`(?m)^#### (Armature\w+)$`).FindAllString(fileText(t, page), -1), 0
 	for _, group := range rules.Groups {
 		for _, rule := range group.Rules {
 			count++
@@ -149,7 +149,7 @@ func TestAlertsSayWhatToDo(t *testing.T) {
 			if open, closed := strings.Count(rule.Expr, "("), strings.Count(rule.Expr, ")"); open != closed {
 				t.Errorf("%s: %d brackets open and %d close", rule.Alert, open, closed)
 			}
-			if !slices.Contains(sections, "### "+rule.Alert) {
+			if !slices.Contains(sections, "#### "+rule.Alert) {
 				t.Errorf("%s has no section in %s", rule.Alert, page)
 			}
 			if want := "https://github.com/armature-io/armature/blob/main/" + page + "#" + strings.ToLower(rule.Alert); rule.Annotations["runbook_url"] != want {
@@ -188,7 +188,7 @@ func TestAlertsFire(t *testing.T) {
 // The example of Alertmanager's configuration uses annotations and receivers that exist, and
 // amtool accepts it.
 func TestAlertmanagerExample(t *testing.T) {
-	_, example, _ := strings.Cut(fileText(t, "docs/alerts.md"), "```yaml\n")
+	_, example, _ := strings.Cut(fileText(t, "docs/metrics.md"), "```yaml\n")
 	example, _, _ = strings.Cut(example, "```")
 	path := filepath.Join(t.TempDir(), "alertmanager.yml")
 	if err := os.WriteFile(path, []byte(example), 0o600); err != nil {
