@@ -21,7 +21,7 @@ const (
 	surplusSeconds = 10
 	// ampleShare is the share above which the surplus may be spent within
 	// ampleSeconds: a bucket that stays that full is larger than the published one.
-	// 10,000 resources Ready after 525 s (docs/scaling.md), with 4 reads each, need 76
+	// 10,000 resources Ready after 525 s (docs/cost.md), with 4 reads each, need 76
 	// reads per second; without this a full bucket allows 44.
 	ampleShare, ampleSeconds = 0.75, 1
 	// minRate is the rate for an empty bucket.

@@ -175,7 +175,7 @@ func (a *app) costs(ctx context.Context, interval time.Duration) error {
 		waiting += n
 	}
 	a.printf("%s; with an interval of %s\n", backend.EstimateActions(ready, waiting-ready, asleep, interval), text.Duration(interval))
-	a.note("without changes, commands and wakes; docs/temporal-cloud.md has the arithmetic and prices")
+	a.note("without changes, commands and wakes; docs/cost.md has the arithmetic and prices")
 	return nil
 }
 

@@ -27,7 +27,7 @@ var notRun = map[string][]string{
 		"it takes an application of Azure; a test reads the files as Docker Compose does",
 		"it takes the services of docker compose up",
 		"it takes an issuer; a test reads the files as Docker Compose does",
-		"it takes the services of docker compose up",
+		"it takes an account",
 		"it takes an issuer; TestTeam logs in with Chromium",
 	},
 	"deploy/helm/armature/README.md": {
@@ -36,9 +36,10 @@ var notRun = map[string][]string{
 		"it takes a cluster; TestUpgradeKeepsVersions renders upgrades",
 		"it takes Docker and an image",
 	},
-	"docs/encryption.md": {"it takes a key vault"},
-	"docs/extensions.md": {"it takes a worker of yours; TestRulesTry in dev/e2e runs worker try"},
-	"docs/rules.md":      {"it takes an app in Azure; TestRulesTry in dev/e2e runs the command"},
+	"docs/contributing/deployments.md": {"it takes the services of docker compose up"},
+	"docs/encryption.md":               {"it takes a key vault"},
+	"docs/extensions.md":               {"it takes a worker of yours; TestRulesTry in dev/e2e runs worker try"},
+	"docs/rules.md":                    {"it takes an app in Azure; TestRulesTry in dev/e2e runs the command"},
 	"docs/release.md": {
 		"it takes cosign and a published release",
 		"it takes cosign, Docker and a published release",
@@ -53,7 +54,6 @@ var notRun = map[string][]string{
 		"it takes a Docker engine",
 		"TestRolloutStranded in dev/e2e runs these commands",
 	},
-	"docs/temporal-cloud.md": {"it takes an account"},
 }
 
 // elsewhere has the make targets that take too long here, and what runs them instead.

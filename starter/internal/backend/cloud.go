@@ -41,7 +41,7 @@ func snake(name string) string {
 }
 
 // actionsPerPass are the billed actions of a pass in sync, and of one that ends blocked as the
-// one before: a timer and a set of local activities (docs/temporal-cloud.md).
+// one before: a timer and a set of local activities (docs/cost.md).
 const actionsPerPass = 2
 
 // blockedEvery is the mean time between the passes of a resource that is not Ready.
