@@ -103,7 +103,7 @@ func (c *codecCallers) check(listen string) error {
 		return nil
 	}
 	return fmt.Errorf("serve codec: other machines reach %s, and callers would need no identity: "+
-		"set --oidc-issuer and --oidc-audience, listen on loopback, or add --open where a proxy or the network decides about callers (docs/security.md)", listen)
+		"set --oidc-issuer and --oidc-audience, listen on loopback, or add --open where a proxy or the network decides about callers (docs/encryption.md)", listen)
 }
 
 // warning returns what is unsafe in flags that are allowed, "" for nothing.

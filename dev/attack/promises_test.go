@@ -14,7 +14,7 @@ import (
 // program of this repository.
 const byPeople = "people"
 
-// promises are the promises of docs/security.md, each with the rows that try to break it: a
+// promises are the promises of the pages about security, each with the rows that try to break it: a
 // heading, or the first cell of a row in a table of promises.
 func promises() map[string][]string {
 	return map[string][]string{
@@ -24,7 +24,7 @@ func promises() map[string][]string {
 		"a sender of messages, without the calls that go [past the hook](#the-hook-of-an-embedder)": {"finding 28", "attack 37", "attack 38", "attack 39", "attack 42", "attack 46"},
 		"a writer of the namespace or of its database":                                              {"finding 2", "finding 26", "finding 27", "finding 31", "finding 36", "attack 20", "attack 37", "attack 38", "attack 39", "attack 50", "attack 51"},
 		"a restored database, a lagging replica":                                                    {"finding 6", "finding 38", "attack 50"},
-		"a holder of a token for the [codec server](#the-codec-server)":                             {"finding 31", "attack 41", "attack 42"},
+		"a holder of a token for the [codec server](../encryption.md#the-codec-server)":             {"finding 31", "attack 41", "attack 42"},
 		"a pipeline that applies, and who may change it or merge into the repository":               {byPeople, "finding 19", "attack 37", "attack 46"},
 		"who configures or runs a worker, or has root on its host":                                  {byPeople, "finding 11"},
 		"the author of a manifest that is applied":                                                  {"finding 3", "finding 4", "attack 11", "attack 12", "attack 13", "attack 15", "attack 21", "attack 43"},
@@ -34,10 +34,11 @@ func promises() map[string][]string {
 		"a paused or cut-off worker":                                                                {"finding 7"},
 		"a local user of a host with `docker-compose.yml`":                                          {"attack 48"},
 		"who reaches 9464 (health, metrics)":                                                        {"finding 10", "attack 35"},
-		"who reaches 8088 ([codec server](#the-codec-server))":                                      {"finding 15", "attack 29", "attack 41", "attack 45"},
+		"who reaches 8088 ([codec server](../encryption.md#the-codec-server))":                      {"finding 15", "attack 29", "attack 41", "attack 45"},
 		"a user of the CLI": {"finding 28", "attack 42"},
-		"a site, or another user, on a computer where [`armature ui`](deployment.md#security-of-the-pages) runs": {"attack 53", "attack 54", "attack 55", "attack 56"},
-		"who reaches the pages of [`armature ui`](deployment.md#pages-for-a-team) for a team":                    {"attack 58", "attack 59", "attack 60", "attack 61", "attack 62"},
+		"a site, or another user, on a computer where [`armature ui`](#security-of-the-pages) runs": {"attack 53", "attack 54", "attack 55", "attack 56"},
+		"who reaches the pages of [`armature ui`](../deployment.md#pages-for-a-team) for a team":    {"attack 58", "attack 59", "attack 60", "attack 61", "attack 62"},
+		"Security of the pages":              {"attack 53", "attack 54", "attack 55", "attack 56", "attack 58", "attack 59", "attack 60", "attack 61", "attack 62"},
 		"the author of rules (YAML)":         {"finding 20", "attack 28"},
 		"the author of an extension (Go)":    {byPeople},
 		"who runs the simulator":             {"attack 47"},
@@ -68,26 +69,33 @@ func promises() map[string][]string {
 	}
 }
 
-// TestPromises checks that each promise of docs/security.md names the rows that try to break
+// TestPromises checks that each promise of the pages about security names the rows that try to break
 // it, and that these exist.
 func TestPromises(t *testing.T) {
 	root, err := overlay.FindRoot()
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := os.ReadFile(filepath.Join(root, "docs", "security.md"))
-	if err != nil {
-		t.Fatal(err)
+	var promised []string
+	for _, page := range []string{"security.md", "contributing/security.md", "encryption.md"} {
+		text, err := os.ReadFile(filepath.Join(root, "docs", filepath.FromSlash(page)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if page == "encryption.md" {
+			text = []byte(codecServer(t, string(text)))
+		}
+		promised = append(promised, promisesOf(string(text))...)
 	}
 	var rows []string
 	for _, row := range Table() {
 		rows = append(rows, row.Name())
 	}
 	known := promises()
-	for _, promise := range promisesOf(string(page)) {
+	for _, promise := range promised {
 		named := known[promise]
 		if len(named) == 0 {
-			t.Errorf("docs/security.md promises %q, and no row tries to break it: add one to promises()", promise)
+			t.Errorf("the pages promise %q, and no row tries to break it: add one to promises()", promise)
 		}
 		for _, name := range named {
 			if name != byPeople && !slices.Contains(rows, name) {
@@ -97,8 +105,20 @@ func TestPromises(t *testing.T) {
 		delete(known, promise)
 	}
 	for promise := range known {
-		t.Errorf("docs/security.md does not contain %q", promise)
+		t.Errorf("no page contains %q", promise)
 	}
+}
+
+// codecServer returns the section about the codec server, with its heading.
+func codecServer(t *testing.T, page string) string {
+	t.Helper()
+	const heading = "\n## The codec server\n"
+	_, section, found := strings.Cut(page, heading)
+	if !found {
+		t.Fatal("docs/encryption.md has no section about the codec server")
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	return heading + section
 }
 
 // promisesOf returns the headings of a page, and the first cells of its tables of promises.

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// TestWebUISettings compares the variables of the Web UI in docs/security.md with those that
+// TestWebUISettings compares the variables of the Web UI in docs/encryption.md with those that
 // the template of its container reads.
 func TestWebUISettings(t *testing.T) {
-	page, err := os.ReadFile("docs/security.md")
+	page, err := os.ReadFile("docs/encryption.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,11 +30,11 @@ func TestWebUISettings(t *testing.T) {
 	}
 	names := regexp.MustCompile(`TEMPORAL_[A-Z_]+`).FindAllString(section, -1)
 	if len(names) < 8 {
-		t.Fatalf("docs/security.md names %d variables of the Web UI: %v", len(names), names)
+		t.Fatalf("docs/encryption.md names %d variables of the Web UI: %v", len(names), names)
 	}
 	for _, name := range names {
 		if !strings.Contains(string(template), `env "`+name+`"`) {
-			t.Errorf("docs/security.md names %s, which the Web UI does not read", name)
+			t.Errorf("docs/encryption.md names %s, which the Web UI does not read", name)
 		}
 	}
 }

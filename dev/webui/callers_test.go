@@ -59,7 +59,7 @@ func (s site) expired(b *browser) {
 	b.open(s.body())
 	b.until(sealed, deniedMessage)
 	if got := s.issuer.Refreshes.Load(); got != renewed {
-		s.T.Errorf("the page renewed its tokens %d times although the ID token is valid: docs/security.md says otherwise", got-renewed)
+		s.T.Errorf("the page renewed its tokens %d times although the ID token is valid: docs/encryption.md says otherwise", got-renewed)
 	}
 	s.keepTokens(b, s.issuer.Token(codecAudience, member, past), s.issuer.Token(webUIClient, member, past))
 	b.open(s.body())
