@@ -38,7 +38,7 @@ func referencePage() string {
 		"One file (`--config` or `" + FileVariable + "`; .yaml, .toml or .json), `" + envPrefix + "*` variables and flags: a flag beats a variable, " +
 		"a variable the file, the file the default. A dot in a key is a section of the file, a dash in its flag and an underscore in its variable. " +
 		"The worker reports all unknown keys and invalid values at once and does not start. Durations need a unit (`30s`, `1h`).\n\n" +
-		"The connection to Temporal is configured as for every Temporal tool: `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_PROFILE`, `TEMPORAL_API_KEY`, `TEMPORAL_TLS_*` or the file temporal.toml. Traces are configured by the variables of OpenTelemetry, `OTEL_*` ([tracing.md](tracing.md)).\n\n" +
+		"The connection to Temporal is configured as for every Temporal tool: `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_PROFILE`, `TEMPORAL_API_KEY`, `TEMPORAL_TLS_*` or the file temporal.toml. Traces are configured by the variables of OpenTelemetry, `OTEL_*` ([metrics.md](metrics.md#traces)).\n\n" +
 		"| key | default | meaning | variable | flag |\n|---|---|---|---|---|\n")
 	for _, k := range keys() {
 		initial := ""

@@ -27,7 +27,7 @@ resources, from the histories of their workflows in Temporal: as far back as the
 keeps them. It ends with a line about where that is. Of several resources the lines are in
 the order of their times. A name of a deleted resource is not known any more: use its ID.
 json and yaml are records of the audit trail; its lines, which workers write, know single
-requests too, and outlast the retention (docs/audit.md).
+requests too, and outlast the retention (docs/metrics.md).
 
 ` + cli.ExitHelp,
 		Example: "  armature history adx/telemetry\n  armature history -l stack=prod --since 24h\n  armature history adx --since 2026-03-01 -o json",

@@ -109,7 +109,7 @@ func pages(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	found := map[string]string{}
-	for _, pattern := range []string{"README.md", "CONTRIBUTING.md", "docs/*.md", "docs/contributing/*.md", "deploy/helm/*/README.md"} {
+	for _, pattern := range []string{"README.md", "CONTRIBUTING.md", "docs/*.md", "docs/contributing/*.md", "deploy/helm/*/README.md", "deploy/audit/README.md"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("no page matches %s: %v", pattern, err)

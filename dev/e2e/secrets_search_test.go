@@ -128,7 +128,7 @@ func checkSpans(t testing.TB, spans []collector.Span) {
 		}
 		for key, value := range span.Attributes {
 			if !documented[key] || len(value) > maxSpanValue {
-				report("the span %s has the attribute %s with %d bytes, want one of docs/tracing.md with at most %d", span.Name, key, len(value), maxSpanValue)
+				report("the span %s has the attribute %s with %d bytes, want one of docs/contributing/tracing.md with at most %d", span.Name, key, len(value), maxSpanValue)
 			}
 		}
 	}

@@ -25,7 +25,7 @@ import (
 
 // Places of the trace of a creation in the docs.
 const (
-	tracePage    = "../../docs/tracing.md"
+	tracePage    = "../../docs/contributing/tracing.md"
 	tracePicture = "../../docs/images/trace.svg"
 )
 
@@ -168,7 +168,7 @@ func compareDocs(t *testing.T, creation []collector.Span) {
 		return
 	}
 	if !bytes.Equal(page, documented) {
-		t.Errorf("docs/tracing.md shows another trace; write it with UPDATE_DOCS=1. It is now\n%s", tree)
+		t.Errorf("docs/contributing/tracing.md shows another trace; write it with UPDATE_DOCS=1. It is now\n%s", tree)
 	}
 	drawn, err := os.ReadFile(tracePicture)
 	if err != nil {

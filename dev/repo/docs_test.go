@@ -190,7 +190,7 @@ func anchors(page string) []string {
 func docPages(t *testing.T) []string {
 	t.Helper()
 	pages := []string{"README.md", "CONTRIBUTING.md"}
-	for _, pattern := range []string{"docs/*.md", "docs/contributing/*.md", "docs/decisions/*.md", "deploy/helm/*/README.md"} {
+	for _, pattern := range []string{"docs/*.md", "docs/contributing/*.md", "docs/decisions/*.md", "deploy/helm/*/README.md", "deploy/audit/README.md"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil || len(found) == 0 {
 			t.Fatalf("no page matches %s: %v", pattern, err)

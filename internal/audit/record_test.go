@@ -28,7 +28,7 @@ func fullRecord() Record {
 }
 
 // TestSchema compares the line of a record with every member with the golden file, which
-// docs/audit.md shows too. Members may be added; none is renamed.
+// docs/metrics.md shows too. Members may be added; none is renamed.
 func TestSchema(t *testing.T) {
 	line, err := newLine(fullRecord(), time.Now())
 	if err != nil {
@@ -55,23 +55,23 @@ func TestSchema(t *testing.T) {
 	if diff := cmp.Diff(string(want), string(got)+"\n"); diff != "" {
 		t.Errorf("the members of a record changed, which other programs read (-want +got):\n%s", diff)
 	}
-	page, err := os.ReadFile("../../docs/audit.md")
+	page, err := os.ReadFile("../../docs/metrics.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name := range members {
 		if !strings.Contains(string(page), "`"+name+"`") {
-			t.Errorf("docs/audit.md does not describe the member %s", name)
+			t.Errorf("docs/metrics.md does not describe the member %s", name)
 		}
 	}
 	for _, event := range []Event{EventWrite, EventRefusal, EventApply, EventForce, EventApproval, EventPause, EventResume, EventDelete, EventAbort, EventForget, EventFreeze, EventUnfreeze} {
 		if !strings.Contains(string(page), "`"+string(event)+"`") {
-			t.Errorf("docs/audit.md does not describe the event %s", event)
+			t.Errorf("docs/metrics.md does not describe the event %s", event)
 		}
 	}
 	for _, result := range []Result{ResultSending, ResultAccepted, ResultRefused, ResultUnknown, ResultNotSent, ResultRequested} {
 		if !strings.Contains(string(page), "`"+string(result)+"`") {
-			t.Errorf("docs/audit.md does not describe the result %s", result)
+			t.Errorf("docs/metrics.md does not describe the result %s", result)
 		}
 	}
 }
