@@ -27,7 +27,7 @@ Microsoft publishes about every resource type. A finding names file, line and co
 A name that no manifest has is left open: plan and apply look it up.
 
 Faults are what Azure does not take. Warnings are what it may take; --strict makes
-them fail too. docs/validation.md lists both, and how to lower them.
+them fail too. docs/environments.md lists both, and how to lower them.
 
 table is a line for each finding. json is {manifests, faults, warnings, issues}; sarif
 is SARIF 2.1.0 for code scanning; github are annotations of GitHub Actions; junit is
