@@ -1,5 +1,5 @@
-// Package docs runs the commands of README, CONTRIBUTING and docs/ as a reader
-// types them: every block of a page, from top to bottom, in one shell.
+// Package docs runs the commands of README, CONTRIBUTING, docs/ and the READMEs of
+// deploy/ as a reader types them: every block of a page, from top to bottom, in one shell.
 //
 //   - A block ```sh is run command by command; each must end with exit code 0,
 //     or with the one in a comment at its end ("# exits 2: ...").
