@@ -5,7 +5,7 @@
 # Each contains its program and the certificates of public authorities, nothing else. A
 # release, and make images, build these targets with buildah and replace the stages build and
 # debian by folders (--build-context build=dist); the stage build gives the same programs
-# (docs/release.md).
+# (docs/contributing/release.md).
 
 # Digest of the index, as several public repositories pin this tag (read 2026-11-22, for
 # example kubeswift-spin and cozyplane), not from the registry; make digests resolves it.

@@ -29,7 +29,7 @@ build: ## build bin/armature (the CLI) and bin/worker
 	$(GO) build -ldflags '$(LDFLAGS)' -o bin/armature ./starter/cmd
 	$(GO) build -ldflags '$(LDFLAGS)' -o bin/worker ./worker
 
-# What a release has (docs/release.md): the programs for these platforms, in DIST.
+# What a release has (docs/contributing/release.md): the programs for these platforms, in DIST.
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 DIST ?= $(CURDIR)/dist
 RELEASE := $(GO) run ./release

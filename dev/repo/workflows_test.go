@@ -228,10 +228,10 @@ func TestReleaseWorkflow(t *testing.T) {
 	}
 }
 
-// The modules that docs/release.md names for their missing maintenance are still required,
+// The modules that docs/contributing/release.md names for their missing maintenance are still required,
 // and only by other modules.
 func TestUnmaintainedModules(t *testing.T) {
-	_, section, _ := strings.Cut(fileText(t, "docs/release.md"), "\n## Modules without maintenance\n")
+	_, section, _ := strings.Cut(fileText(t, "docs/contributing/release.md"), "\n## Modules without maintenance\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	rows := regexp.MustCompile("(?m)^\\| `([^`]+)` \\|").FindAllStringSubmatch(section, -1)
 	if len(rows) == 0 {
@@ -240,7 +240,7 @@ func TestUnmaintainedModules(t *testing.T) {
 	modules := fileText(t, "go.mod")
 	for _, row := range rows {
 		if !regexp.MustCompile(`(?m)^\s` + regexp.QuoteMeta(row[1]) + ` \S+ // indirect$`).MatchString(modules) {
-			t.Errorf("docs/release.md names %s, which go.mod does not require for other modules", row[1])
+			t.Errorf("docs/contributing/release.md names %s, which go.mod does not require for other modules", row[1])
 		}
 	}
 }
