@@ -151,6 +151,39 @@ func TestLinksResolve(t *testing.T) {
 	}
 }
 
+// Bounds of the pages for users. The index docs/README.md is not counted.
+const (
+	maxReadmeLines = 120
+	maxPageWords   = 2_500
+	maxUserPages   = 25
+)
+
+// longPages are pages in which readers look up one entry. Three are generated.
+var longPages = []string{
+	"docs/cli-reference.md", "docs/config-reference.md", "docs/manifest-reference.md", troubleshooting,
+}
+
+// TestPagesForUsersAreShort checks the length of the README and of each page for users, and
+// the number of these pages.
+func TestPagesForUsersAreShort(t *testing.T) {
+	if lines := strings.Count(read(t, "README.md"), "\n"); lines > maxReadmeLines {
+		t.Errorf("README.md has %d lines, want at most %d", lines, maxReadmeLines)
+	}
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages = slices.DeleteFunc(pages, func(page string) bool { return page == "docs/README.md" })
+	if len(pages) == 0 || len(pages) > maxUserPages {
+		t.Errorf("there are %d pages for users, want at most %d; pages for contributors belong in docs/contributing", len(pages), maxUserPages)
+	}
+	for _, page := range pages {
+		if words := len(strings.Fields(read(t, page))); words > maxPageWords && !slices.Contains(longPages, page) {
+			t.Errorf("%s has %d words, want at most %d", page, words, maxPageWords)
+		}
+	}
+}
+
 // maxPictureBytes is the largest size of a picture in the docs.
 const maxPictureBytes = 150_000
 
