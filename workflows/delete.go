@@ -225,6 +225,9 @@ func (r *reconciler) deleteAndPoll(ctx workflow.Context, p *pass) resource.Verdi
 	return r.poll(ctx, p, operation{"DELETE", result.Token, result.RetryAfter, activities.ExpectAbsent})
 }
 
+// sent reports whether ARM may have accepted a DELETE, false without a deletion.
+func (d *Deletion) sent() bool { return d != nil && d.Stage == DeletionSent }
+
 // noteRead keeps the identity that the first read showed. Another request of a user drops it,
 // so a DELETE notes it again.
 func (d *Deletion) noteRead(got activities.GetResourceResult) {

@@ -34,7 +34,7 @@ func (r *reconciler) endManagement(ctx workflow.Context) {
 	s, now := r.state, workflow.Now(ctx)
 	cascade := s.Deletion != nil && s.Deletion.Cascade || s.Undo != nil && s.Undo.Cascade
 	message := "no longer managed; it was left as it is in Azure (forget " + attribution(PauseInput(*s.Forget)) + ")"
-	if s.Deletion != nil && s.Deletion.Stage == DeletionSent {
+	if s.Deletion.sent() {
 		message = "no longer managed (forget " + attribution(PauseInput(*s.Forget)) + "); a DELETE may have been sent before, so Azure may still delete it"
 	}
 	s.Deletion, s.Undo = nil, nil

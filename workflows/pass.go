@@ -222,7 +222,7 @@ func readSummary(p *pass) string { return "GET " + nameAndVersion(p.desired) }
 // completeRead completes the input of a read.
 func (r *reconciler) completeRead(ctx workflow.Context, p *pass, in *activities.GetResourceInput) {
 	in.Target, in.Repeated, in.WithoutBody = p.target(), r.state.Retry.Repeated, r.inDeletion
-	in.Deleted, in.Existed = p.deleted.Accepted, r.state.Deletion == nil && r.state.existed()
+	in.Deleted, in.Existed = p.deleted.Accepted, r.state.existed() && !r.state.Deletion.sent()
 	in.Replaced = r.state.Write.replaced(workflow.Now(ctx))
 	if deletion := r.state.Deletion; deletion != nil && r.inDeletion {
 		in.Identity = deletion.Identity

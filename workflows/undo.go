@@ -18,7 +18,7 @@ type Undo struct {
 
 // canAbort reports whether the deletion can be taken back: ARM has accepted no DELETE.
 func (s *State) canAbort() bool {
-	return s.Deletion != nil && s.Deletion.Stage != DeletionSent && !s.deleted()
+	return s.Deletion != nil && !s.Deletion.sent() && !s.deleted()
 }
 
 // isTakenBack reports whether a deletion pass is to stop: its deletion was taken back, or

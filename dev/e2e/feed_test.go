@@ -167,7 +167,7 @@ func TestFeedTroubles(t *testing.T) {
 		fault := armsim.Fault{Path: "/providers/Microsoft.ResourceGraph*", Status: http.StatusTooManyRequests, Code: "RateLimiting", Headers: map[string]string{"Retry-After": "1"}}
 		w.Sim.Call(http.MethodPost, "/faults", fault, nil)
 		worker := feedWorker(w, "resource-graph", harness.WorkerOptions{Binary: binary, Env: []string{fast}})
-		untilDoctor(w, worker, 1, "resource-graph is 20m behind: ")
+		untilDoctor(w, worker, 1, "behind: query Resource Graph: 429")
 		if text := w.CLI("doctor").Out; !strings.Contains(text, "RateLimiting") {
 			t.Errorf("doctor does not say why:\n%s", text)
 		}

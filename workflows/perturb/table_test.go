@@ -111,10 +111,6 @@ var openCells = []struct {
 		"the read before the PUT of a resource that the pass found returns 404, and a type that may be recreated is written at once, " +
 			"without a proof of the absence: tags of other tools are not in the body",
 	},
-	{
-		regexp.MustCompile(`^delete( with operation)?/azure GET (routeTables:r1|things:t1) \d+/(reads that lack the resource for minutes|one stale read)$`),
-		"a deletion believes one 404 of a known resource without a proof of the absence: it ends as Deleted, and the resource stays",
-	},
 }
 
 // openReason returns the reason of a known violation of a cell, "" without one.
