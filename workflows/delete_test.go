@@ -341,6 +341,23 @@ func TestDeletionReadsWithoutBody(t *testing.T) {
 	}
 }
 
+// TestDeletionProvesAbsence demands the second proof of an absence until a DELETE may have been
+// accepted: one stale 404 would leave the resource in Azure without a workflow.
+func TestDeletionProvesAbsence(t *testing.T) {
+	r := newRun(t)
+	var proofs []bool
+	r.script.get = func(in activities.GetResourceInput) activities.GetResourceResult {
+		proofs = append(proofs, in.Existed && !in.Deleted)
+		return r.untilDeleted()
+	}
+	r.apply(desired())
+	r.at(time.Minute, workflows.DeleteUpdate, workflows.DeleteInput{By: "ada@host"})
+	r.start(2 * time.Minute)
+	if want := []bool{false, true, false}; !slices.Equal(proofs, want) {
+		t.Errorf("reads that demand a proof: %v, want %v: the creation's, the one before the DELETE, the one after it", proofs, want)
+	}
+}
+
 // TestDeletionWaitsRarely checks that the steps of a deletion learn how long it has waited for the
 // same resources, and that it is tried twice an hour then.
 func TestDeletionWaitsRarely(t *testing.T) {
