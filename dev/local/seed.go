@@ -4,11 +4,15 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
 	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/internal/searchattr"
+	"github.com/armature-io/armature/resource"
 )
 
 // Resources of the examples that exist before the demo.
@@ -63,26 +67,47 @@ func (d *demo) seed(ctx context.Context) error {
 	})
 	sim.AddOperationRule(armsim.OperationRule{ID: demoAddress, Count: 1, Spec: armsim.OperationSpec{Seconds: addressSeconds}})
 	sim.Hold(armsim.Hold{ID: demoAddress})
-	go releaseAddress(ctx, sim)
+	go d.releaseAddress(ctx)
 	return d.putAsOtherClient(ctx, demoAddress, addressAPIVersion, addressBody)
 }
 
-// releaseAddress lets the creation of the address end once the worker has seen it: a worker on a
-// busy machine starts later than the creation ends.
-func releaseAddress(ctx context.Context, sim *armsim.Simulator) {
-	ticker := time.NewTicker(100 * time.Millisecond)
-	defer ticker.Stop()
-	isRead := func(r armsim.Request) bool {
-		return r.Method == http.MethodGet && strings.EqualFold(r.ID, demoAddress)
+// releaseAddress lets the creation of the address end once its workflow waits for it: on a busy
+// machine other workflows, which refer to the address, read it long before.
+func (d *demo) releaseAddress(ctx context.Context) {
+	if err := d.waitForAddress(ctx); err != nil && ctx.Err() == nil {
+		fmt.Fprintln(d.err, "local: wait for the address that another client creates:", err)
 	}
-	for !slices.ContainsFunc(sim.Requests(), isRead) {
+	d.sim.Simulator().ReleaseHolds()
+}
+
+// waitForAddress returns once the workflow of the address waits for the operation of another client.
+func (d *demo) waitForAddress(ctx context.Context) error {
+	id, err := resource.ParseID(demoAddress)
+	if err != nil {
+		return err
+	}
+	c, err := client.DialContext(ctx, d.temporal)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	ticker := time.NewTicker(500 * time.Millisecond)
+	defer ticker.Stop()
+	for {
 		select {
 		case <-ctx.Done():
-			return
+			return ctx.Err()
 		case <-ticker.C:
 		}
+		workflow, err := c.DescribeWorkflow(ctx, id.WorkflowID(), "")
+		if err != nil { // until the apply has come to the address, it has no workflow
+			continue
+		}
+		reason, _ := workflow.TypedSearchAttributes.GetKeyword(temporal.NewSearchAttributeKeyKeyword(searchattr.ReconcileReason))
+		if reason == string(resource.ReasonOperationInProgress) {
+			return nil
+		}
 	}
-	sim.ReleaseHolds()
 }
 
 // putAsOtherClient sends a PUT that does not come from the worker.
