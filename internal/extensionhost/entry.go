@@ -3,7 +3,6 @@ package extensionhost
 import (
 	"fmt"
 	"reflect"
-	"strings"
 
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
@@ -64,7 +63,7 @@ func checkFacts(link any) (err error) {
 	return nil
 }
 
-// isTwin reports whether two entries register the same link for the same type.
+// isTwin reports whether two entries of one type register the same link.
 func isTwin(a, b extensions.Entry) bool {
-	return a.Link != nil && strings.EqualFold(a.Type, b.Type) && reflect.DeepEqual(a.Link, b.Link)
+	return a.Link != nil && reflect.DeepEqual(a.Link, b.Link)
 }

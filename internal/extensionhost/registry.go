@@ -37,16 +37,19 @@ type Registry struct {
 func New(entries ...extensions.Entry) (*Registry, error) {
 	r := &Registry{entries: slices.Clone(entries), entryFacts: extensions.FactsByType(entries), hanging: &hangingCalls{calls: map[string]int{}, doubles: map[string]bool{}}}
 	r.outline = sync.OnceValue(func() string { return outlineOf(r.entries) })
+	ofType := map[string][]extensions.Entry{}
 	for i, entry := range entries {
 		made, err := validate(entry, i)
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(entries[:i], func(other extensions.Entry) bool { return isTwin(entry, other) }) {
+		key := strings.ToLower(entry.Type)
+		if slices.ContainsFunc(ofType[key], func(other extensions.Entry) bool { return isTwin(entry, other) }) {
 			return nil, fmt.Errorf("register extension %s for %s: it is registered twice, and would decide and write twice; a worker adds the built-in extensions by itself",
 				typeAndLine(entry.Link), entry.Type)
 		}
-		r.keys, r.made = append(r.keys, strings.ToLower(entry.Type)), append(r.made, made)
+		ofType[key] = append(ofType[key], entry)
+		r.keys, r.made = append(r.keys, key), append(r.made, made)
 		if _, ok := entry.Link.(FactSource); ok {
 			r.sources = append(r.sources, entry)
 		}
