@@ -98,26 +98,23 @@ dev-build:
 .PHONY: test
 test: build attack test-product test-dev ## run all tests of both modules; needs only Go, make and git
 
-# With SAMPLE=-short, long suites are sampled: test-e2e runs a third of its tests, race a half of
-# the packages, because the race detector makes code ten times as slow, and mutants a tenth. SEED
-# selects, by default the commit, so that the next commit has another sample. test-product runs all.
+# With SAMPLE=-short, long suites are sampled: test-e2e runs a quarter of its tests, the tests of
+# docs a half of the pages, race a third of the packages, because the race detector makes code ten
+# times as slow, and mutants a tenth. SEED selects, by default the commit, so that the next commit
+# has another sample. test-product runs all, but a tenth of the table of perturbations.
 SAMPLE :=
 SEED ?=
-seed = $(or $(SEED),$$(git rev-parse --short HEAD))
+export SAMPLE_SEED := $(or $(SEED),$(shell git rev-parse --short HEAD 2>/dev/null))
 
 # one_of reads names, and prints one of N by the hash of the seed and the name, or all of them
 # without SAMPLE.
 one_of = while read -r name; do \
-	sum="$$(printf '%s' "$(seed)$$name" | sha256sum)"; \
+	sum="$$(printf '%s' "$(SAMPLE_SEED)$$name" | sha256sum)"; \
 	[ $$((0x$${sum:0:7} % $(if $(SAMPLE),$(1),1))) -ne 0 ] || echo "$$name"; \
 	done
 
 # TEST_FLAGS are further flags of the tests of both modules.
 TEST_FLAGS :=
-
-# PERTURB_SEED chooses the tenth of the table of perturbations that the tests run: another one for
-# each commit.
-export PERTURB_SEED ?= $(or $(SEED),$(shell git rev-parse --short HEAD 2>/dev/null))
 
 .PHONY: test-product
 test-product:
@@ -137,8 +134,8 @@ test-dev: build
 # The tests on the whole system. Without DEV_ELSEWHERE test-dev runs them all.
 .PHONY: test-e2e
 test-e2e: build
-	@names="$$(grep -ohP '^func \KTest\w+(?=\(t \*testing)' dev/e2e/*_test.go | $(call one_of,3) | paste -sd'|')"; \
-	$(if $(SAMPLE),echo "a third of the tests of dev/e2e: make test-e2e SAMPLE=$(SAMPLE) SEED=$(seed) repeats it";) \
+	@names="$$(grep -ohP '^func \KTest\w+(?=\(t \*testing)' dev/e2e/*_test.go | $(call one_of,4) | paste -sd'|')"; \
+	$(if $(SAMPLE),echo "a quarter of the tests of dev/e2e: make test-e2e SAMPLE=$(SAMPLE) SEED=$(SAMPLE_SEED) repeats it";) \
 	cd dev && $(GO) test $(TEST_FLAGS) $(SAMPLE) -count=1 -timeout 60m -parallel 4 -run "^($$names)$$" ./e2e
 
 # Other targets run the tests of other packages that the table of attacks cites.
@@ -154,7 +151,7 @@ spec: ## apply each patch of dev/attack/spec in turn, and check that the test of
 
 .PHONY: mutants
 mutants: ## change each command and condition of workflows/, and check that replay, or a test, notices; MUTANTS=REGEXP selects
-	cd dev && $(GO) run ./mutants $(SAMPLE) --seed '$(SEED)' --run '$(MUTANTS)'
+	cd dev && $(GO) run ./mutants $(SAMPLE) --run '$(MUTANTS)'
 
 .PHONY: perturb
 perturb: ## run the table of perturbations, print its cells; PERTURB=REGEXP selects, SEED=TEXT a tenth, GUARDS=1 takes guards out
@@ -285,7 +282,7 @@ WAITING := test-e2e test-webui test-postgres images
 
 .PHONY: check
 check: ## everything that CI runs, three parts at a time; prints the time of each part at the end
-	@mkdir -p dev/bin && rm -f $(PART_TIMES)
+	@mkdir -p dev/bin && rm -f $(PART_TIMES) dev/bin/part-*
 	@$(MAKE) --no-print-directory gcc chromium postgresql buildah $(YAML_LANGUAGE_SERVER) $(AZURITE) $(AXE) $(PAGE_MODULES)
 	@export GOGC=$(CHECK_GOGC); code=0; \
 	$(MAKE) --no-print-directory part-compile || exit $$?; \
@@ -295,6 +292,7 @@ check: ## everything that CI runs, three parts at a time; prints the time of eac
 		BEGIN {printf "%-16s %8s %8s\n", "part", "seconds", "of CPU"} \
 		{printf "%-16s %8.0f %8.0f%s\n", $$1, $$2, $$3 + $$4, $$5 ? "  FAILED" : ""; cpu += $$3 + $$4} \
 		END {printf "%-16s %8.0f %8.0f\n", "all", all, cpu}'; \
+	if [ $$code -ne 0 ]; then echo "What failed, from dev/bin/part-*.log:"; grep -hE -A12 '^ *--- FAIL|^FAIL' dev/bin/part-*.log | cut -c1-600 | head -200; fi; \
 	exit $$code
 
 # compile runs first and alone: each part would compile the Temporal server by itself.
@@ -304,8 +302,8 @@ compile: ## compile the packages of dev
 
 .PHONY: $(PARTS:%=part-%) part-compile
 $(PARTS:%=part-%) part-compile: part-%:
-	@code=0; TIMEFORMAT='%R %U %S'; exec 3>&2; \
-	{ time nice -n $(if $(filter $*,$(WAITING)),0,5) $(MAKE) --no-print-directory $* 2>&3; } 2>dev/bin/$@ || code=$$?; \
+	@code=0; TIMEFORMAT='%R %U %S'; set -o pipefail; \
+	{ time nice -n $(if $(filter $*,$(WAITING)),0,5) $(MAKE) --no-print-directory $* 2>&1 | tee dev/bin/$@.log; } 2>dev/bin/$@ || code=$$?; \
 	echo "$* $$(<dev/bin/$@) $$code" >>$(PART_TIMES); \
 	exit $$code
 
@@ -377,7 +375,7 @@ replay: ## replay the recorded histories
 
 .PHONY: race
 race: gcc ## test the product module with the race detector; installs gcc if missing
-	CGO_ENABLED=1 $(GO) test $(TEST_FLAGS) -race $(SAMPLE) -timeout 20m $$($(GO) list ./... | grep -Ev '/($(or $(RACE_ELSEWHERE),none))$$' | $(call one_of,2))
+	CGO_ENABLED=1 $(GO) test $(TEST_FLAGS) -race $(SAMPLE) -timeout 20m $$($(GO) list ./... | grep -Ev '/($(or $(RACE_ELSEWHERE),none))$$' | $(call one_of,3))
 
 .PHONY: gcc
 gcc:

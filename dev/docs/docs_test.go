@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/internal/testonly/sample"
 )
 
 // notRun has the blocks that no test runs, by page, with the reasons that the pages
@@ -67,11 +68,14 @@ var elsewhere = map[string]string{
 // languages are the languages of blocks without commands, "" for output alone.
 var languages = []string{"", "yaml", "go", "json", "text", "mermaid", "diff", "ini"}
 
-// TestPages runs the commands of every page.
+// TestPages runs the commands of every page, with -short those of half the pages.
 func TestPages(t *testing.T) {
 	for name, page := range pages(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if testing.Short() && !sample.Chosen(2, name) {
+				t.Skip("the samples of other commits have it")
+			}
 			all, err := blocks(page)
 			if err != nil {
 				t.Fatal(err)

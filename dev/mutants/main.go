@@ -3,22 +3,18 @@
 // recorded histories must notice each change of commands, and the replay or a test of the package
 // each negated condition. What survives needs a reason in survivors.txt.
 //
-// With --short it runs the sample of CI: the tenth of the mutants whose hash of the name and the
-// commit says so, and it trusts the reasons. The next commit has another tenth; --seed repeats one.
+// With --short it runs the sample of CI, a tenth of the mutants, and it trusts the reasons.
 //
 // One build has all mutants: an overlay adds a switch for each to the files of the package.
 package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"flag"
 	"fmt"
 	"io"
 	"maps"
 	"os"
-	"os/exec"
 	"os/signal"
 	"regexp"
 	"runtime"
@@ -30,6 +26,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/armature-io/armature/dev/internal/overlay"
+	"github.com/armature-io/armature/internal/testonly/sample"
 )
 
 // mutatedPackage is the folder of the package.
@@ -51,7 +48,6 @@ func run(ctx context.Context, args []string) (int, error) {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	only := flags.String("run", "", "only mutants whose name matches this regular expression")
 	short := flags.Bool("short", false, "only a tenth of the mutants, by the hash of their names and a seed, and trust the reasons")
-	seed := flags.String("seed", "", "the seed of --short, instead of the commit that is checked out")
 	if err := flags.Parse(args); err != nil {
 		return 2, nil //nolint:nilerr // the flag package has printed it
 	}
@@ -82,12 +78,7 @@ func run(ctx context.Context, args []string) (int, error) {
 	defer func() { _ = os.RemoveAll(scratch) }()
 	fmt.Printf("%d mutants\n", len(mutants))
 	if *short {
-		if *seed == "" {
-			if *seed, err = commit(ctx, root); err != nil {
-				return 1, err
-			}
-		}
-		fmt.Printf("a tenth of them: `make mutants SAMPLE=-short SEED=%s` repeats it\n", *seed)
+		fmt.Printf("a tenth of them: `make mutants SAMPLE=-short SEED=%s` repeats it\n", os.Getenv(sample.SeedVariable))
 	}
 	p, err := build(ctx, root, mutatedPackage, scratch, files, len(mutants))
 	if err != nil {
@@ -95,7 +86,7 @@ func run(ctx context.Context, args []string) (int, error) {
 	}
 	var chosen []int
 	for n, m := range mutants {
-		if pattern.MatchString(m.Name()) && (!*short || isSampled(*seed, m.Name())) {
+		if pattern.MatchString(m.Name()) && (!*short || sample.Chosen(10, m.Name())) {
 			chosen = append(chosen, n)
 		}
 	}
@@ -105,23 +96,6 @@ func run(ctx context.Context, args []string) (int, error) {
 		return 1, err
 	}
 	return r.end(), nil
-}
-
-// commit returns the commit that is checked out.
-func commit(ctx context.Context, root string) (string, error) {
-	command := exec.CommandContext(ctx, "git", "rev-parse", "--short", "HEAD")
-	command.Dir = root
-	output, err := command.Output()
-	if err != nil {
-		return "", fmt.Errorf("find the commit for the seed: %w", err)
-	}
-	return strings.TrimSpace(string(output)), nil
-}
-
-// isSampled reports whether the tenth of a seed has the mutant of a name.
-func isSampled(seed, name string) bool {
-	sum := sha256.Sum256([]byte(seed + name))
-	return binary.BigEndian.Uint32(sum[:])%10 == 0
 }
 
 // counts are numbers of mutants. Each is in one of the last four.

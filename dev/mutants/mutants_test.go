@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -239,27 +238,6 @@ func TestSurvivors(t *testing.T) {
 	got, err := parseSurvivors("# comment\nwhy\n\tdrop f: g()\n")
 	if err != nil || got["drop f: g()"] != "why" {
 		t.Errorf("got %v, %v", got, err)
-	}
-}
-
-// TestSample checks that a seed chooses about a tenth of the mutants, the same each time, and that
-// another seed chooses others.
-func TestSample(t *testing.T) {
-	t.Parallel()
-	sample := func(seed string) (chosen []int) {
-		for i := range 1000 {
-			if isSampled(seed, fmt.Sprintf("negate f: n == %d", i)) {
-				chosen = append(chosen, i)
-			}
-		}
-		return chosen
-	}
-	one, other := sample("4beb1be3"), sample("8237a885")
-	if len(one) < 70 || len(one) > 130 || !slices.Equal(one, sample("4beb1be3")) {
-		t.Errorf("chose %d of 1000", len(one))
-	}
-	if both := slices.DeleteFunc(slices.Clone(other), func(i int) bool { return !slices.Contains(one, i) }); len(both) > 30 {
-		t.Errorf("two seeds share %d of %d", len(both), len(one))
 	}
 }
 

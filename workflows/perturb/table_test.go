@@ -1,8 +1,6 @@
 package perturb
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -18,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/armature-io/armature/internal/testonly/sample"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 )
@@ -38,7 +37,7 @@ func (c *cell) name() string {
 }
 
 // sampled returns which cells run, by their names: those that match PERTURB, without it the tenth of
-// PERTURB_SEED, and a hundredth with -short.
+// the seed, and a hundredth with -short.
 func sampled(t *testing.T) func(name string) bool {
 	t.Helper()
 	if selected := os.Getenv("PERTURB"); selected != "" {
@@ -52,12 +51,8 @@ func sampled(t *testing.T) func(name string) bool {
 	if testing.Short() {
 		every = 100
 	}
-	seed := os.Getenv("PERTURB_SEED")
-	t.Logf("one cell of %d: make perturb SEED=%q repeats a tenth, make perturb runs all", every, seed)
-	return func(name string) bool {
-		sum := sha256.Sum256([]byte(seed + name))
-		return binary.BigEndian.Uint32(sum[:])%every == 0
-	}
+	t.Logf("one cell of %d: make perturb SEED=%q repeats a tenth, make perturb runs all", every, os.Getenv(sample.SeedVariable))
+	return func(name string) bool { return sample.Chosen(every, name) }
 }
 
 // TestTable runs the cells of the table.
