@@ -99,7 +99,7 @@ func isNotYet(err error) bool {
 // services show a resource only after its creation has ended (131 recorded responses): its
 // absence is neither a disappearance nor a reason for another PUT.
 func (c *comparer) isSettling(in PreCheckInput, now time.Time) bool {
-	return !in.PutAt.IsZero() && now.Sub(in.PutAt) < c.settleTime && !in.Force && !in.Approved.Recreation
+	return !in.PutAt.IsZero() && now.Sub(in.PutAt) < c.settleTime && !in.Force
 }
 
 // settlingVerdict returns the verdict for an absent resource that isSettling.

@@ -170,10 +170,9 @@ func TestGuardUnshownPut(t *testing.T) {
 	}
 	want(t, check(func(*PreCheckInput) {}), resource.ActionBlock, resource.ReasonReconciling, resource.RetrySlow, "does not show it now", "reconcile --force")
 	for name, change := range map[string]func(*PreCheckInput){
-		"later":    func(in *PreCheckInput) { in.PutAt = w.now().Add(-15 * time.Minute) },
-		"no PUT":   func(in *PreCheckInput) { in.PutAt = time.Time{} },
-		"forced":   func(in *PreCheckInput) { in.Force = true },
-		"approved": func(in *PreCheckInput) { in.Approved.Recreation = true },
+		"later":  func(in *PreCheckInput) { in.PutAt = w.now().Add(-15 * time.Minute) },
+		"no PUT": func(in *PreCheckInput) { in.PutAt = time.Time{} },
+		"forced": func(in *PreCheckInput) { in.Force = true },
 	} {
 		if got := check(change); got.Action != resource.ActionProceed || !got.Create {
 			t.Errorf("%s: got %s %s", name, got.Action, got.Message)

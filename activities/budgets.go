@@ -15,7 +15,7 @@ func (p *put) checkBudgets(ctx context.Context) *resource.Verdict {
 	if p.in.Approved.Recreation || p.preconditionRetries > 0 {
 		return nil
 	}
-	if !p.request.Object.Exists() && p.in.Kind.recreates() {
+	if !p.request.Object.Exists() && p.in.Kind == PutRecreation {
 		if stop := p.spend(ctx, writing.DisappearanceBudget, p.disappearanceBudget); stop != nil {
 			return stop
 		}

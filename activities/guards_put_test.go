@@ -208,7 +208,7 @@ func TestIgnoredETags(t *testing.T) {
 }
 
 // A resource that disappears between the read and the PUT is not recreated by the
-// merge: the next pass finds that it disappeared.
+// merge: the next pass proves its absence.
 //
 //guard:if-match
 func TestGuardDeletedDuringPut(t *testing.T) {
@@ -218,7 +218,7 @@ func TestGuardDeletedDuringPut(t *testing.T) {
 	w.put(networkText, `{"location":"westus2"}`)
 	got, err := run(w, w.acts.PutResource, PutResourceInput{Desired: desired(t, networkText, `{"location":"westus2","tags":{"a":"1"}}`), ObservedAt: w.now()})
 	must(t, err)
-	want(t, got.Verdict, resource.ActionBlock, "PreconditionFailed", resource.RetrySlow)
+	want(t, got.Verdict, resource.ActionBlock, resource.ReasonDisappeared, resource.RetrySlow, "disappeared since this pass read it")
 	if len(w.sim.Resources(networkText, "")) != 0 {
 		t.Error("the network was recreated")
 	}
@@ -288,40 +288,24 @@ func TestGuardDisappeared(t *testing.T) {
 	want(t, w.wholePass(d, true), resource.ActionBlock, resource.ReasonHeld, resource.RetrySlow)
 }
 
-// A resource that disappears between the read of the pass and its PUT is not
-// recreated by that PUT if the manifest does not allow it, not even by an attempt
-// after a lost one.
+// A resource that disappears between the read of the pass and its PUT is not created by that PUT,
+// not even by an attempt after a lost one: one 404 proves no absence.
 //
-//guard:recreate-never
+//guard:absence-is-proven
 func TestGuardDisappearedSinceRead(t *testing.T) {
 	t.Parallel()
-	cases := map[string]struct {
-		reason   string
-		recreate resource.Recreate
-		adopt    resource.Adopt
-		reset    bool
-		puts     int
-	}{
-		"always":            {reason: "it is recreated", puts: 1},
-		"recreate never":    {reason: "its deletion is respected", recreate: resource.RecreateNever},
-		"adopt only":        {reason: "it is never created", adopt: resource.AdoptOnly},
-		"never, after loss": {reason: "an earlier PUT is no reason to create it", recreate: resource.RecreateNever, reset: true},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+	for _, recreate := range []resource.Recreate{resource.RecreateAlways, resource.RecreateNever} {
+		for _, maySent := range []bool{false, true} {
 			w := newWorld(t)
 			w.put(groupText, `{"location":"westus2"}`)
 			d := desired(t, thingText, thingBody)
-			d.Recreate, d.Adopt = c.recreate, c.adopt
-			got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), MaySent: c.reset})
-			if n := w.puts(thingText); n != c.puts || got.Sent != (c.puts > 0) {
-				t.Errorf("%s: %d PUTs, %+v", c.reason, n, got)
+			d.Recreate = recreate
+			got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), MaySent: maySent})
+			if n := w.puts(thingText); n != 0 || got.Sent {
+				t.Errorf("recreate %s, may be sent %t: %d PUTs, %+v", recreate, maySent, n, got)
 			}
-			if c.puts == 0 {
-				want(t, got.Verdict, resource.ActionBlock, resource.ReasonDisappeared, resource.RetrySlow, "disappeared since this pass read it")
-			}
-		})
+			want(t, got.Verdict, resource.ActionBlock, resource.ReasonDisappeared, resource.RetrySlow, "disappeared since this pass read it")
+		}
 	}
 }
 

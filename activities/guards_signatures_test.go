@@ -91,7 +91,7 @@ func TestGuardOldSignature(t *testing.T) {
 	newest, err := signer.Spec(desired(t, thingText, `{"location":"westus2","properties":{"size":2}}`))
 	must(t, err)
 	for _, spec := range []resource.Desired{newest, old} {
-		_, err := run(w, w.acts.PutResource, PutResourceInput{Desired: spec, ObservedAt: w.now()})
+		_, err := run(w, w.acts.PutResource, PutResourceInput{Desired: spec, Kind: PutCreation, ObservedAt: w.now()})
 		must(t, err)
 		w.fresh()
 	}

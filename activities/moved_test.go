@@ -112,7 +112,7 @@ func TestGuardMovedSinceRead(t *testing.T) {
 	t.Parallel()
 	w, d, _ := nsgWorld(t)
 	must(t, w.sim.Move(nsgText, rg2Text))
-	got, err := run(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), Identified: true})
+	got, err := run(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now()})
 	must(t, err)
 	want(t, got.Verdict, resource.ActionBlock, resource.ReasonDisappeared, resource.RetrySlow)
 	if w.puts(nsgText) != 0 {

@@ -35,9 +35,6 @@ type PutResourceInput struct {
 	// OperationRefusal is set after a PUT that failed in its operation, until another one
 	// is sent.
 	OperationRefusal *OperationRefusal `json:"operationRefusal,omitempty"`
-	// Identified is set if the resource has an Identity: if it disappeared since the pass
-	// read it, the next pass looks whether it was moved.
-	Identified bool `json:"identified,omitempty"`
 	// Token is the same in all passes that try to make one write, and another one after ARM
 	// accepted it.
 	Token string `json:"token,omitempty"`
@@ -64,10 +61,6 @@ const (
 func (k PutKind) creates() bool {
 	return k == PutCreation || k == PutCreationAgain || k == PutRecreation
 }
-
-// recreates reports whether the PUT recreates an absent resource that existed before: the
-// workflow read it, or the pass did.
-func (k PutKind) recreates() bool { return k == PutRecreation || !k.creates() }
 
 // PutResourceResult is the outcome of the PUT.
 type PutResourceResult struct {
@@ -276,7 +269,7 @@ func (p *put) reread(ctx context.Context) (*PutResourceResult, error) {
 	// The pass has proven the absence: the same response again agrees with it.
 	absent := arm.IsAbsent(err) || p.in.Kind.creates() && arm.DoubtOf(err) == arm.DoubtRepeatable
 	switch {
-	case arm.IsAbsent(err) && !p.in.Kind.creates() && (p.in.Identified || !allowsRecreate(p.registry, p.in.Desired, p.in.Approved.Recreation)):
+	case arm.IsAbsent(err) && !p.in.Kind.creates():
 		return p.stopUnsent(disappearedSinceRead(p.in.Desired), p.maySent), nil
 	case absent && p.repeated:
 		return nil, p.awaitAbsence()

@@ -87,8 +87,8 @@ func restoreText(recreation extensions.Recreation, id resource.ID) string {
 	return strings.NewReplacer("VAULT", id.Owner().Name(), "NAME", id.Name()).Replace(recreation.Restore)
 }
 
-// disappearedSinceRead is the verdict of a PUT that would recreate a resource which
-// existed when the pass read it: the next pass reports why it is not recreated.
+// disappearedSinceRead is the verdict of a PUT of a resource which existed when the pass read it.
+// A replica may lag: the next pass proves the absence before anything is written.
 func disappearedSinceRead(desired resource.Desired) resource.Verdict {
 	return resource.Block(resource.ReasonDisappeared, desired.ID.Short()+" disappeared since this pass read it; nothing is written, and the next pass decides")
 }

@@ -10,18 +10,20 @@ import (
 )
 
 // TestAcceptedPutIsRemembered: the time of an accepted PUT reaches the pre-check, unless its
-// operation failed; reads know whether an earlier one has shown the resource.
+// operation failed or a user approved another creation since; reads know whether an earlier one has shown the resource.
 //
 //guard:15-minutes-after-a-put
 func TestAcceptedPutIsRemembered(t *testing.T) {
 	for name, outcome := range map[string]struct {
 		reason              string
 		shown, failed       bool
+		approved            bool
 		inCheck, inLaterGet bool
 	}{
 		"not shown": {reason: "the post-check was Ready, so it existed", inCheck: true, inLaterGet: true},
 		"shown":     {reason: "a read has shown it", shown: true, inCheck: true, inLaterGet: true},
 		"failed":    {reason: "nothing is to appear", failed: true},
+		"approved":  {reason: "it is created again at once", approved: true, inLaterGet: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t)
@@ -53,7 +55,7 @@ func TestAcceptedPutIsRemembered(t *testing.T) {
 			r.script.get = func(in activities.GetResourceInput) activities.GetResourceResult { get = in; return read(in) }
 			r.script.pre = func(in activities.PreCheckInput) resource.Verdict { check = in; return judge(in) }
 			r.apply(desired())
-			r.at(5*time.Minute, workflows.ReconcileUpdate, workflows.ReconcileInput{})
+			r.at(5*time.Minute, workflows.ReconcileUpdate, workflows.ReconcileInput{Recreate: outcome.approved})
 			r.start(6 * time.Minute)
 			if got := !check.PutAt.IsZero(); got != outcome.inCheck {
 				t.Errorf("%s: the pre-check got %s", outcome.reason, check.PutAt)

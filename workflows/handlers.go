@@ -140,7 +140,8 @@ func (r *reconciler) reconcile(ctx workflow.Context, in ReconcileInput) (Reconci
 		message += "; baseline dropped"
 	}
 	if in.Recreate {
-		r.state.Requests.Approved.Recreation, r.state.Requests.Approved.Replacement, r.state.Requests.Order = true, true, in.Order
+		r.state.approveRecreation()
+		r.state.Requests.Approved.Replacement, r.state.Requests.Order = true, in.Order
 		message += "; recreation approved"
 	}
 	dropsApproved := r.state.Requests.approveDrops()

@@ -80,7 +80,7 @@ func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResou
 	result, err := executeWrite(requestOptions(ctx, putSummary(p)), r, a.PutResource, activities.PutResourceInput{
 		Desired: p.desired, PassFacts: r.writeFacts(p), Kind: r.state.putKind(p.pre.Verdict), Newest: r.state.newerThan(p.generation),
 		Memory: r.state.Known.Baseline, ObservedAt: p.got.ReadAt, MaySent: r.state.Write.Unknown || wasReset(workflow.GetInfo(ctx)),
-		Identified: len(r.state.Known.Identity) > 0, Token: r.state.writeToken(), OperationRefusal: r.state.Write.OperationRefusal,
+		Token: r.state.writeToken(), OperationRefusal: r.state.Write.OperationRefusal,
 	})
 	if result.Sent || result.Memory != nil {
 		r.state.Write.OperationRefusal = result.Refusal // what was refused before is in the memory

@@ -36,7 +36,8 @@ func (r *reconciler) replace(ctx workflow.Context, p *pass, refusal resource.Ver
 	}
 	// Before the DELETE: a worker that is lost in it must not leave an absence that no user
 	// approved, nor delete what another user created meanwhile.
-	r.state.Requests.Approved.Recreation, r.state.Requests.Approved.Replacement = true, false
+	r.state.approveRecreation()
+	r.state.Requests.Approved.Replacement = false
 	deleted, err := executeWrite(requestOptions(ctx, "DELETE "+nameAndVersion(p.desired)+" to create it again"), r, a.DeleteResource, activities.DeleteResourceInput{
 		Desired: p.desired, PassFacts: r.writeFacts(p), SignedDeletion: writing.SignedDeletion{Order: r.state.Requests.Order}, ETag: p.got.ETag,
 	})
@@ -50,7 +51,8 @@ func (r *reconciler) replace(ctx workflow.Context, p *pass, refusal resource.Ver
 			return verdict
 		}
 	}
-	r.state.Requests.Approved.Recreation, r.state.Requests.Pass = true, true
+	r.state.approveRecreation()
+	r.state.Requests.Pass = true
 	if len(dependents.Falling) > 0 {
 		r.notifyDependents(ctx, activities.WakeDependentsInput{State: stateReplaced, Fallen: dependents.Falling, Once: true})
 	}

@@ -44,6 +44,12 @@ func (r *Requests) approveDrops() bool {
 	return r.HeldDrops
 }
 
+// approveRecreation approves the creation of a resource that disappeared. An earlier PUT is not
+// waited for any more: only the one that follows makes an absence a lag of reads again.
+func (s *State) approveRecreation() {
+	s.Requests.Approved.Recreation, s.Write.At = true, time.Time{}
+}
+
 // take returns the request for the pass that begins. An approval to replace the resource ends
 // with the one to recreate it, which a read of the resource uses up.
 func (r *Requests) take() userRequest {
