@@ -23,6 +23,9 @@ type lifts struct {
 
 // InterceptWorkflow returns the link of one run.
 func (l *lifts) InterceptWorkflow(_ workflow.Context, next interceptor.WorkflowInboundInterceptor) interceptor.WorkflowInboundInterceptor {
+	if l.verifier == nil {
+		return next
+	}
 	return &liftLink{interceptor.WorkflowInboundInterceptorBase{Next: next}, l}
 }
 
@@ -34,7 +37,7 @@ type liftLink struct {
 // ValidateUpdate refuses what the workflow refuses, then an unfreeze without a proof. The
 // workflow has compared the time that is signed with the freeze in force.
 func (l *liftLink) ValidateUpdate(ctx workflow.Context, in *interceptor.UpdateInput) error {
-	if err := l.Next.ValidateUpdate(ctx, in); err != nil || in.Name != workflows.UnfreezeUpdate || l.verifier == nil {
+	if err := l.Next.ValidateUpdate(ctx, in); err != nil || in.Name != workflows.UnfreezeUpdate {
 		return err
 	}
 	unfreeze, ok := first[workflows.Freeze](in.Args)

@@ -34,15 +34,24 @@ type startLink struct {
 // ExecuteWorkflow runs a workflow, or ends the run as canceled: a cron schedule and a retry
 // policy start the next run after a completion or a failure, and none after a cancellation.
 func (l *startLink) ExecuteWorkflow(ctx workflow.Context, in *interceptor.ExecuteWorkflowInput) (any, error) {
+	if err := l.refuse(ctx, in); err != nil {
+		return nil, err
+	}
+	return l.Next.ExecuteWorkflow(ctx, in)
+}
+
+// refuse returns the error that ends a forged run. Within ExecuteWorkflow, its variables would stay on the
+// stack of each idle workflow.
+func (l *startLink) refuse(ctx workflow.Context, in *interceptor.ExecuteWorkflowInput) error {
 	info := workflow.GetInfo(ctx)
 	reason := forgedStart(info, in.Args)
 	if reason == "" {
-		return l.Next.ExecuteWorkflow(ctx, in)
+		return nil
 	}
 	if !workflow.IsReplaying(ctx) {
 		l.log.Warn("run refused", "workflow", info.WorkflowExecution.ID, "run", info.WorkflowExecution.RunID, "reason", reason)
 	}
-	return nil, temporal.NewCanceledError(reason)
+	return temporal.NewCanceledError(reason)
 }
 
 // HandleSignal delivers a signal that the workflow handles. Others would stay in the memory of

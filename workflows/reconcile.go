@@ -67,34 +67,41 @@ func newReconciler(input ReconcileResourceInput) *reconciler {
 	return r
 }
 
-// run is the loop: it runs a pass when one is due, otherwise it waits. The spec is
-// missing only when the first message was refused.
+// run is the loop: it does what is due, and then waits. The spec is missing only when the first
+// message was refused. An idle workflow keeps the frames from here to its wait on its stack, so
+// they are small.
 func (r *reconciler) run(ctx workflow.Context) (*Status, error) {
 	err := r.start(ctx)
-	if err == nil {
-		r.resumeNotifications(ctx)
+	for ends := false; err == nil && !ends; {
+		if ends, err = r.advance(ctx); err == nil && !ends {
+			err = r.wait(ctx)
+		}
 	}
-	for err == nil && r.state.Desired != nil {
-		if err = ctx.Err(); err != nil {
-			break
+	return r.state.status(), err
+}
+
+// advance runs passes and ends what messages requested to end, until nothing is due. It reports
+// whether the run ends.
+func (r *reconciler) advance(ctx workflow.Context) (ends bool, err error) {
+	for r.state.Desired != nil {
+		if err := ctx.Err(); err != nil {
+			return true, err
 		}
 		if r.state.Forget != nil {
 			r.endManagement(ctx)
 			r.sendLastRequests(ctx)
-			err = r.awaitIdle(ctx)
-			break
+			return true, r.awaitIdle(ctx)
 		}
 		if r.state.Undo != nil {
 			r.finishUndo(ctx)
 			continue
 		}
 		if r.shouldContinueAsNew(ctx) {
-			if err = r.awaitNewRun(ctx); err != nil {
-				break
+			if err := r.awaitNewRun(ctx); err != nil {
+				return true, err
 			}
 			if r.isIdle(ctx) || r.leavesNotifications(ctx) {
-				err = r.continueAsNew(ctx)
-				break
+				return true, r.continueAsNew(ctx)
 			}
 			if !r.passDue(ctx) {
 				continue
@@ -102,33 +109,35 @@ func (r *reconciler) run(ctx workflow.Context) (*Status, error) {
 		}
 		if !r.passDue(ctx) {
 			r.sendRequests(ctx)
-			err = r.wait(ctx)
-			continue
+			return false, nil
 		}
 		r.runPass(ctx)
 		if done, _ := r.finished(); !done {
 			continue
 		}
 		r.sendLastRequests(ctx)
-		if err = r.awaitIdle(ctx); err != nil {
-			break
+		if err := r.awaitIdle(ctx); err != nil {
+			return true, err
 		}
 		// A message may have arrived meanwhile: what was accepted is done.
 		if done, result := r.finished(); done {
-			err = result
-			break
+			return true, result
 		}
 	}
-	return r.state.status(), err
+	return true, nil
 }
 
-// start registers the handlers and waits for the first spec.
+// start registers the handlers, waits for the first spec, and goes on with what the run before left.
 func (r *reconciler) start(ctx workflow.Context) error {
 	if err := r.registerHandlers(ctx); err != nil {
 		return err
 	}
 	managed := func() bool { return r.state.Desired != nil }
-	return awaitOrTimer(ctx, firstMessageTimeout, "waiting for the first apply", managed)
+	if err := awaitOrTimer(ctx, firstMessageTimeout, "waiting for the first apply", managed); err != nil {
+		return err
+	}
+	r.resumeNotifications(ctx)
+	return nil
 }
 
 // passDue reports whether a pass is to run now. A deletion runs while paused.

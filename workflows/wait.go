@@ -43,29 +43,51 @@ func (w *Wait) lasted(now time.Time) time.Duration {
 	return now.Sub(w.Since)
 }
 
-// wait blocks until the next try is due, a message arrives, or the run is as long as it may
-// be: wakes that bring nothing new, and signals without a handler, do not end the wait.
-func (r *reconciler) wait(ctx workflow.Context) error {
+// waiting is one wait of the loop: for its timer, for a message, or until the run is as long as it
+// may be.
+type waiting struct {
+	*reconciler
+	ctx      workflow.Context
+	messages int64 // that were handled before it
+	timer    workflow.Future
+	cancel   workflow.CancelFunc
+	due      bool // the timer is that of the next try
+}
+
+// beginWait starts the timer of a wait, and shows why the resource waits.
+func (r *reconciler) beginWait(ctx workflow.Context) *waiting {
 	if r.state.pauseBlocks() {
 		r.setPhase(ctx, PhasePaused, resource.ReasonPaused)
 		r.state.Announced.Ready = false // dependents wait while it is paused; the pass after a resume wakes them
 	}
 	r.summarizeState(ctx)
-	handled := r.messages
+	w := &waiting{reconciler: r, ctx: ctx, messages: r.messages}
 	duration, due, summary := r.nextTimer(ctx)
-	timer, cancel := startTimer(ctx, duration, summary)
-	defer cancel()
-	ended := func() bool {
-		return r.messages != handled || timer.IsReady() || r.shouldContinueAsNew(ctx)
-	}
-	for !ended() {
-		if err := workflow.Await(ctx, func() bool { return ended() || r.wakes.Len()+r.reports.Len() > 0 }); err != nil {
+	w.due = due
+	w.timer, w.cancel = startTimer(ctx, duration, summary)
+	return w
+}
+
+func (w *waiting) ended() bool {
+	return w.reconciler.messages != w.messages || w.timer.IsReady() || w.shouldContinueAsNew(w.ctx)
+}
+
+func (w *waiting) interrupted() bool { return w.ended() || w.wakes.Len()+w.reports.Len() > 0 }
+
+// wait blocks until the next try is due, a message arrives, or the run is as long as it may
+// be: wakes that bring nothing new, and signals without a handler, do not end the wait.
+func (r *reconciler) wait(ctx workflow.Context) error {
+	w := r.beginWait(ctx)
+	for !w.ended() {
+		if err := workflow.Await(ctx, w.interrupted); err != nil {
+			w.cancel()
 			return err
 		}
 		r.receiveSignals(ctx)
 	}
 	// The timer decides, not a second reading of the clock.
-	r.timerFired = due && timer.IsReady()
+	r.timerFired = w.due && w.timer.IsReady()
+	w.cancel()
 	return nil
 }
 

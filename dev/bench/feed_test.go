@@ -120,19 +120,22 @@ func untilAuthor(w *harness.World, id, text string) time.Time {
 
 const (
 	// lossyCount resources change once each in the lossy world, whose worker is killed every
-	// lossyKill.
+	// lossyKill, and whose reports come up to lossyDelay later.
 	lossyCount = 60
 	lossyKill  = 20 * time.Second
+	lossyDelay = 10 * time.Minute
 )
 
 // TestLossyFeed changes each resource once while a tenth of the reports are lost and a tenth
-// doubled, the others come in any order, and the worker is killed every 20 s: each change is
-// corrected exactly once. The interval of a minute finds what no report tells.
+// doubled, the others come in any order and up to ten minutes late, and the worker is killed every
+// 20 s: each change is corrected exactly once. The interval of a minute finds what no report tells
+// in time.
 func TestLossyFeed(t *testing.T) {
 	binaries := requirePart(t, "feed")
 	for _, source := range []string{"resource-graph", "queue"} {
 		t.Run(source, func(t *testing.T) {
-			lossy := armsim.Reporting{MinDelay: time.Second, MaxDelay: 20 * time.Second, Lost: 0.1, Doubled: 0.1, Shuffled: 0.5}
+			t.Parallel()
+			lossy := armsim.Reporting{MinDelay: time.Second, MaxDelay: lossyDelay, Lost: 0.1, Doubled: 0.1, Shuffled: 0.5}
 			w := harness.New(t, binaries, harness.Options{Simulator: armsim.Options{TimeScale: 1, MaxRequests: 100_000, Changes: armsim.ChangeReports{Graph: lossy, Events: lossy}}})
 			worker := feedWorker(w, source, "2s")
 			c := identities(lossyCount, "reconcile: {interval: 1m}\n")
@@ -161,6 +164,8 @@ func TestLossyFeed(t *testing.T) {
 				}
 				return open == 0, fmt.Sprintf("%d are open", open)
 			})
+			changed := time.Now()
+			w.Until(2*lossyDelay, "the last report came", func() (bool, string) { return time.Since(changed) > lossyDelay, "" })
 			anotherRound(w)
 			for i := range lossyCount {
 				if n := w.Sim.Count(http.MethodPut, c.id(i)); n != 2 {
