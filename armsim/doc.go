@@ -240,7 +240,7 @@
 //	POST   /_sim/faults/{id}/release       release what a gate holds and remove it
 //
 //	GET    /_sim/operations                [OperationStatus]
-//	POST   /_sim/answers                   AnswerRule: how the provider of a type responds to reads and to a preflight
+//	POST   /_sim/answers                   AnswerRule: the form in which the provider of a type responds: 404, ETags, IDs, methods, preflight
 //	POST   /_sim/operations                OperationRule: shape, duration and outcome of later operations
 //	DELETE /_sim/operations                remove the rules added here
 //	POST   /_sim/holds                     {"type":glob,"id":glob}: matching operations, current and later ones, do not end

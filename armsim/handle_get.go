@@ -43,7 +43,7 @@ func (s *Simulator) handleGet(q *request) *response {
 
 // setETag sets the header if the type shows ETags.
 func (s *Simulator) setETag(resp *response, r *resource, etag string) {
-	if s.ruleFor(r.typ).etag {
+	if s.showsETag(r.typ) {
 		resp.header.Set("ETag", etag)
 	}
 }

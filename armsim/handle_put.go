@@ -84,10 +84,14 @@ func (s *Simulator) write(q *request, body, sent object) *response {
 	if resp := s.failBusyFamily(q, r, verb); resp != nil {
 		return resp
 	}
-	if code, message, fails := s.failsByChange(q, r, body); fails {
-		return s.failInOperation(q, r, verb, s.specFor(q.resourceType, t.id, verb), code, message)
+	on := verb
+	if q.r.Method == http.MethodPatch {
+		on = "patch"
 	}
-	spec := s.specFor(q.resourceType, t.id, verb)
+	if code, message, fails := s.failsByChange(q, r, body); fails {
+		return s.failInOperation(q, r, verb, s.specFor(q.resourceType, t.id, on), code, message)
+	}
+	spec := s.specFor(q.resourceType, t.id, on)
 	s.startSyncWrite(q, spec)
 	before := object{}
 	if r != nil {

@@ -104,7 +104,11 @@ func (s *Simulator) setOperationURLs(op *operation, t target, q *request) {
 	}
 	location := cmp.Or(compactRegion(text(op.resource.body, "location")), "global")
 	base += "/providers/" + t.namespace + "/locations/" + url.PathEscape(location) + "/"
-	op.async, op.location = base+segment+"/"+op.name+query, base+"operationResults/"+op.name+query
+	async, results := base+segment+"/", base+"operationResults/"
+	if s.answerFor(t.resourceType()).LowerCase {
+		async, results = strings.ToLower(async), strings.ToLower(results)
+	}
+	op.async, op.location = async+op.name+query, results+op.name+query
 }
 
 // setOperationHeaders sets the headers of an operation on the first response.

@@ -10,7 +10,8 @@ import (
 type OperationRule struct {
 	Type string `json:"type,omitempty"` // glob over the resource type
 	ID   string `json:"id,omitempty"`   // glob over the resource ID
-	// On is create, update, delete, put (create and update) or "" (all).
+	// On is create, update, patch (an update by PATCH), delete, put (create and update) or
+	// "" (all).
 	On string `json:"on,omitempty"`
 	// Count is how often the rule applies; 0 means always.
 	Count int           `json:"count,omitempty"`
@@ -50,14 +51,29 @@ func (s *Simulator) Operations() []OperationStatus {
 	return out
 }
 
-// specFor returns the spec of an operation: from the rules of the control API, then of
-// the options, then the table.
+// matches reports whether a rule applies to an operation: create, update, patch or delete.
+func (r *OperationRule) matches(on string) bool {
+	switch r.On {
+	case "", on:
+		return true
+	case "put":
+		return on != "delete"
+	}
+	return r.On == "update" && on == "patch"
+}
+
+// specFor returns the spec of an operation, which is create, update, patch or delete: from
+// the rules of the control API, then of the options, then the table.
 func (s *Simulator) specFor(resourceType, id, on string) OperationSpec {
+	matched := on
+	if on == "patch" {
+		on = "update"
+	}
 	row := s.ruleFor(resourceType)
 	base := map[string]OperationSpec{"create": row.create, "update": row.update, "delete": row.delete}[on]
 	for i := len(s.operationRules) - 1; i >= 0; i-- {
 		r := &s.operationRules[i]
-		if r.On != "" && r.On != on && (r.On != "put" || on == "delete") {
+		if !r.matches(matched) {
 			continue
 		}
 		if r.Count < 0 || !globMatch(r.Type, resourceType) || !globMatch(r.ID, id) {

@@ -56,6 +56,8 @@ type Options struct {
 	// Operations shape long-running operations; they take precedence over the built-in
 	// table.
 	Operations []OperationRule
+	// Answers are the forms in which providers respond; the last one that matches counts.
+	Answers []AnswerRule
 	// Recordings supply the responses to PUTs of their IDs, and to the GETs after them.
 	Recordings []Recording
 	// Policies change or refuse bodies.

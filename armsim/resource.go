@@ -128,7 +128,7 @@ func (s *Simulator) renderBody(r *resource, stored object) object {
 	s.hideWriteOnly(r, body)
 	body["id"], body["name"], body["type"] = r.id, r.name, r.typ
 	row := s.ruleFor(r.typ)
-	if row.etag {
+	if s.showsETag(r.typ) {
 		body["etag"] = s.etagOf(r)
 	}
 	if row.noState {
@@ -139,6 +139,9 @@ func (s *Simulator) renderBody(r *resource, stored object) object {
 	}
 	if row.onRead != nil {
 		row.onRead(s, r, body)
+	}
+	if s.answerFor(r.typ).LowerCase {
+		body["id"], body["type"] = strings.ToLower(r.id), strings.ToLower(r.typ)
 	}
 	return body
 }

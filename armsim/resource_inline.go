@@ -165,7 +165,7 @@ func (s *Simulator) inlineList(r *resource, rule inlineRule) []any {
 }
 
 // etagOf returns a value that changes with every change of the resource and of its
-// inline children.
+// inline children, in the form of its provider.
 func (s *Simulator) etagOf(r *resource) string {
 	if r.recording != nil {
 		return r.etag()
@@ -177,8 +177,9 @@ func (s *Simulator) etagOf(r *resource) string {
 			fmt.Fprintf(sum, "%s %s %d\n", key(child.id), child.guid, child.version)
 		}
 	}
-	if !shown {
-		return r.etag()
+	etag := r.etag()
+	if shown {
+		etag = strings.TrimSuffix(etag, `"`) + fmt.Sprintf(`-%08x"`, sum.Sum32())
 	}
-	return strings.TrimSuffix(r.etag(), `"`) + fmt.Sprintf(`-%08x"`, sum.Sum32())
+	return s.answerFor(r.typ).ETag.in(etag)
 }

@@ -92,7 +92,7 @@ func (s *Simulator) resetState(all bool) {
 	s.resources, s.operations, s.operationOrder = map[string]*resource{}, map[string]*operation{}, nil
 	s.active, s.syncWrites = map[string]*operation{}, map[string]int{}
 	s.operationRules, s.policies, s.limits = slices.Clone(s.options.Operations), slices.Clone(s.options.Policies), nil
-	s.answers = nil
+	s.answers = slices.Clone(s.options.Answers)
 	s.deleted, s.expiring = map[string]*deletedResource{}, map[string]time.Time{}
 	s.removed, s.graphCalls = map[string]removed{}, map[string][]time.Time{}
 	s.actor, s.reports, s.queues = systemActor(), newReports(s.options.Seed), map[string]*storageQueue{}

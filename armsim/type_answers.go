@@ -13,7 +13,7 @@ type AbsentShape string
 // RFC 7807 without a code, no body, and the provider's own "subscription".
 const (
 	AbsentResource     AbsentShape = "resource"     // ARM's own ResourceNotFound
-	AbsentOwnCode      AbsentShape = "ownCode"      // error.code of the provider
+	AbsentOwnCode      AbsentShape = "ownCode"      // error.code of the provider, and error.target
 	AbsentNumeric      AbsentShape = "numeric"      // error.code is a number
 	AbsentNested       AbsentShape = "nested"       // the code is in error.details
 	AbsentInner        AbsentShape = "inner"        // the code is in error.innererror
@@ -34,10 +34,28 @@ func AbsentShapes() []AbsentShape {
 	}
 }
 
-// AnswerRule changes how the provider of some types responds to reads and to a preflight.
+// ETagForm is the form of a provider's ETags.
+type ETagForm string
+
+// The forms of providers that other people wrote. A form other than ETagQuoted applies to
+// types that show an ETag.
+const (
+	ETagQuoted   ETagForm = "quoted"   // in quotes; each change has a new value
+	ETagUnquoted ETagForm = "unquoted" // the same without quotes: radius-project/radius
+	ETagNone     ETagForm = "none"     // no ETag: Azure/ARO-HCP
+	ETagConstant ETagForm = "constant" // one weak value that never changes: the emulator miniblue
+)
+
+// AnswerRule is the form in which the provider of some types responds to reads, writes and
+// a preflight.
 type AnswerRule struct {
 	Type   string      `json:"type"` // glob over the resource type
 	Absent AbsentShape `json:"absent,omitempty"`
+	// ETag is the form of ETags; "" means ETagQuoted.
+	ETag ETagForm `json:"etag,omitempty"`
+	// LowerCase shows the IDs and types of resources, and the paths of operations, in lower
+	// case, as radius-project/radius does with parts of them.
+	LowerCase bool `json:"lowerCase,omitempty"`
 	// NoGet makes a GET 405, NoHead a HEAD.
 	NoGet  bool `json:"noGet,omitempty"`
 	NoHead bool `json:"noHead,omitempty"`
@@ -60,6 +78,22 @@ func (s *Simulator) answerFor(resourceType string) AnswerRule {
 		}
 	}
 	return AnswerRule{}
+}
+
+// showsETag reports whether the responses of a type contain an ETag.
+func (s *Simulator) showsETag(resourceType string) bool {
+	return s.ruleFor(resourceType).etag && s.answerFor(resourceType).ETag != ETagNone
+}
+
+// in returns a quoted ETag in the form.
+func (f ETagForm) in(etag string) string {
+	switch f {
+	case ETagUnquoted:
+		return strings.Trim(strings.TrimPrefix(etag, "W/"), `"`)
+	case ETagConstant:
+		return `W/"0"`
+	}
+	return etag
 }
 
 // refuseRead returns the 405 of a type that has no GET or HEAD, nil where it has one.
@@ -160,7 +194,7 @@ func absentInShape(shape AbsentShape, t target) *response {
 		resp.header.Set("Content-Type", "text/plain")
 		return resp
 	case AbsentOwnCode:
-		body = object{"error": object{"code": own, "message": message}}
+		body = object{"error": object{"code": own, "message": message, "target": t.id}}
 	default:
 		return errNotFound(t)
 	}

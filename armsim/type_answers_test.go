@@ -2,8 +2,10 @@ package armsim_test
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/armature-io/armature/armsim"
 )
@@ -103,4 +105,94 @@ func TestSiteConfig(t *testing.T) {
 	h.wantAt(h.do("GET", site+"/config/web"+web, ""), "properties.minTlsVersion", "1.2")
 	config(`{"appSettings":[{"name":"A","value":"1"}]}`)
 	h.wantAt(h.do("POST", site+"/config/appsettings/list"+web, ""), "properties", map[string]any{"A": "1"})
+}
+
+// TestETagForms writes with the ETag of each form: a change makes it stale if the form has
+// one, and only the exact text is accepted.
+func TestETagForms(t *testing.T) {
+	for form, test := range map[armsim.ETagForm]struct {
+		pattern string
+		stale   int
+	}{
+		"":                  {`^W/"[^"]+"$`, http.StatusPreconditionFailed},
+		armsim.ETagQuoted:   {`^W/"[^"]+"$`, http.StatusPreconditionFailed},
+		armsim.ETagUnquoted: {`^[^"/]+$`, http.StatusPreconditionFailed},
+		armsim.ETagNone:     {`^$`, http.StatusPreconditionFailed},
+		armsim.ETagConstant: {`^W/"0"$`, http.StatusOK},
+	} {
+		t.Run(string(form), func(t *testing.T) {
+			h := newHarness(t, armsim.Options{Answers: []armsim.AnswerRule{{Type: "Microsoft.Example/*", ETag: form}}})
+			h.makeGroup()
+			put := h.do("PUT", plain+version, `{"location":"westus2"}`)
+			first := put.header.Get("ETag")
+			if !regexp.MustCompile(test.pattern).MatchString(first) {
+				t.Errorf("ETag %q, want %s", first, test.pattern)
+			}
+			if shown, _ := put.at("etag").(string); shown != first {
+				t.Errorf("the body has %q, the header %q", shown, first)
+			}
+			if form == armsim.ETagNone {
+				first = `"any"`
+			} else {
+				h.want(h.do("PUT", plain+version, `{"location":"westus2","tags":{"a":"1"}}`, "If-Match", first), 200, "")
+			}
+			if got := h.do("PUT", plain+version, `{"location":"westus2","tags":{"a":"2"}}`, "If-Match", first); got.status != test.stale {
+				t.Errorf("If-Match with the ETag of before: %d, want %d", got.status, test.stale)
+			}
+		})
+	}
+	h := newHarness(t, armsim.Options{Answers: []armsim.AnswerRule{{Type: "Microsoft.Example/*", ETag: armsim.ETagUnquoted}}})
+	h.makeGroup()
+	etag := h.do("PUT", plain+version, `{"location":"westus2"}`).header.Get("ETag")
+	h.want(h.do("PUT", plain+version, `{"location":"westus2"}`, "If-Match", `"`+etag+`"`), 412, "PreconditionFailed")
+}
+
+// TestOtherProviders plays the forms of two frameworks: headers of operations by verb, a body
+// that a failed operation keeps, IDs in lower case, 201 for updates, and a target.
+func TestOtherProviders(t *testing.T) {
+	h := newHarness(t, armsim.Options{
+		Answers: []armsim.AnswerRule{{Type: "Microsoft.Example/*", Absent: armsim.AbsentOwnCode, LowerCase: true}},
+		Operations: []armsim.OperationRule{
+			{On: "put", Spec: armsim.OperationSpec{Shape: armsim.ShapeAsync, Status: http.StatusCreated}},
+			{On: "patch", Spec: armsim.OperationSpec{Shape: armsim.ShapeBoth, Status: http.StatusAccepted}},
+			{On: "delete", Spec: armsim.OperationSpec{Shape: armsim.ShapeBoth}},
+		},
+	})
+	h.makeGroup()
+	headers := func(got response, status int, async, location bool) {
+		t.Helper()
+		h.want(got, status, "")
+		if (got.header.Get("Azure-AsyncOperation") != "") != async || (got.header.Get("Location") != "") != location {
+			t.Errorf("headers %v, want Azure-AsyncOperation %t and Location %t", got.header, async, location)
+		}
+		for _, name := range []string{"Azure-AsyncOperation", "Location"} {
+			if address, _, _ := strings.Cut(got.header.Get(name), "?"); address != strings.ToLower(address) {
+				t.Errorf("%s is %s, want it in lower case", name, address)
+			}
+		}
+		h.pass(time.Minute)
+	}
+	absent := h.do("GET", plain+version, "")
+	h.want(absent, 404, "EntityUnknown")
+	h.wantAt(absent, "error.target", plain)
+	if code := absent.header.Get("x-ms-error-code"); code != "EntityUnknown" {
+		t.Errorf("x-ms-error-code is %q", code)
+	}
+	headers(h.do("PUT", plain+version, `{"location":"westus2","properties":{"size":"small"}}`), 201, true, false)
+	headers(h.do("PUT", plain+version, `{"location":"westus2","properties":{"size":"large"}}`), 201, true, false)
+	headers(h.do("PATCH", plain+version, `{"tags":{"a":"1"}}`), 202, true, true)
+	got := h.do("GET", plain+version, "")
+	h.wantAt(got, "id", strings.ToLower(plain))
+	h.wantAt(got, "type", "microsoft.example/things")
+	h.wantAt(got, "name", "t1")
+
+	h.AddOperationRule(armsim.OperationRule{On: "put", Count: 1, Spec: armsim.OperationSpec{
+		Shape: armsim.ShapeAsync, Outcome: "Failed", ErrorCode: "InflightChecksFailed",
+	}})
+	headers(h.do("PUT", plain+version, `{"location":"westus2","properties":{"size":"huge"}}`), 200, true, false)
+	got = h.do("GET", plain+version, "")
+	h.wantAt(got, "properties.size", "huge")
+	h.wantAt(got, "properties.provisioningState", "Failed")
+	headers(h.do("DELETE", plain+version, ""), 202, true, true)
+	h.want(h.do("GET", plain+version, ""), 404, "EntityUnknown")
 }
