@@ -7,7 +7,8 @@ import (
 )
 
 // TypeLimit lists what the provider offers of a type. Types without a limit are offered
-// in every version and location, because the simulator has no catalog.
+// in every version and location, because the simulator has no catalog. A limit that names
+// one type adds it to the list of its provider, as a private type needs it.
 type TypeLimit struct {
 	Type string `json:"type"` // glob over the resource type
 	// Unknown types do not exist at the provider (404 InvalidResourceType).

@@ -89,7 +89,7 @@ func (s *Simulator) handleProvider(q *request) *response {
 }
 
 // resourceTypes returns the types of a namespace with their api-versions and locations:
-// those that are published, and those that are in the table or stored. Without a limit
+// those that are published, and those that are in the table, in a limit or stored. Without a limit
 // the simulator also accepts types, versions and locations that it does not list.
 func (s *Simulator) resourceTypes(namespace string) []any {
 	offers := publishedOffers(namespace)
@@ -104,6 +104,9 @@ func (s *Simulator) resourceTypes(namespace string) []any {
 	}
 	for _, r := range s.resources {
 		add(r.typ)
+	}
+	for _, l := range s.limits {
+		add(l.Type)
 	}
 	list := []any{}
 	for _, typeName := range slices.Sorted(maps.Keys(offers)) {

@@ -171,6 +171,8 @@ func TestProviders(t *testing.T) {
 	h.wantAt(h.do("POST", url+"/register"+version, ""), "registrationState", "Registering")
 	h.pass(time.Minute)
 	h.wantAt(h.do("GET", url+version, ""), "registrationState", "Registered")
+	h.LimitType(armsim.TypeLimit{Type: "Microsoft.Example/things", APIVersions: []string{strings.TrimPrefix(version, "?api-version=")}})
+	h.wantAt(h.do("GET", url+version, ""), "resourceTypes", "[map[apiVersions:[2024-03-01] locations:[] resourceType:things]]")
 	h.want(h.do("PUT", plain+version, `{"location":"westus2"}`), 201, "")
 }
 
