@@ -29,12 +29,17 @@ type Sim struct {
 	url    string
 	client *http.Client
 	tls    bool
+	// elsewhere are the variables of another endpoint, nil for a simulator.
+	elsewhere []string
 	// proxy is the URL of the proxy to key vaults, "" for none.
 	proxy string
 }
 
 func startSim(t testing.TB, folder string, options Options) *Sim {
 	t.Helper()
+	if options.ARM != nil {
+		return &Sim{t: t, elsewhere: options.ARM}
+	}
 	set := options.Simulator
 	if set.TimeScale == 0 {
 		set.TimeScale = defaultTimeScale
@@ -148,8 +153,12 @@ func (s *Sim) Patch(id string, patch map[string]any) {
 	s.Call(http.MethodPatch, "/resources", map[string]any{"id": id, "patch": patch}, nil)
 }
 
-// environment returns the variables with which a worker reaches the simulator.
+// environment returns the variables with which a worker reaches the simulator, or another
+// endpoint.
 func (s *Sim) environment() []string {
+	if s.elsewhere != nil {
+		return s.elsewhere
+	}
 	env := []string{"ARMATURE_AZURE_CLOUD=custom", "ARMATURE_AZURE_ENDPOINT=" + s.URL()}
 	if !s.tls {
 		return append(env, "ARMATURE_AZURE_CREDENTIAL=none")

@@ -39,6 +39,9 @@ type Options struct {
 	// Vaults serves key vaults at NAME.[VaultSuffix], which workers reach through a proxy. It
 	// needs TLS.
 	Vaults bool
+	// ARM are the variables with which workers reach an ARM endpoint that runs already. If
+	// they are set, no simulator is started, and Sim must not be used.
+	ARM []string
 	// NoSearchAttributes registers no search attributes, for tests of setup.
 	NoSearchAttributes bool
 	// ContinueAsNewAfter configures temporaldev.
