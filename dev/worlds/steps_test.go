@@ -1,0 +1,142 @@
+package worlds
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/armature-io/armature/workflows"
+)
+
+// kinds returns the kinds of steps by name. A step on a manifest that the world lacks does
+// nothing, so that a script without one of its steps is a script too.
+func kinds() map[string]func(*world, step) {
+	return map[string]func(*world, step){
+		"add": add, "set": set, "unset": unset, "remove": remove, "foreign": foreign, "settle": settle,
+		"freeze": freeze, "unfreeze": unfreeze, "kill": kill, "rotate": rotate,
+	}
+}
+
+// add applies an example with its owners and references.
+func add(w *world, s step) {
+	for _, name := range w.examples.withNeeds(s.name) {
+		if w.manifests[name] != nil || w.examples.documents[name] == nil {
+			continue
+		}
+		added := w.examples.documents[name].clone()
+		setAt(added, "labels.world", w.label)
+		w.manifests[name] = added
+		delete(w.removed, name)
+	}
+	w.apply()
+}
+
+// set applies a manifest with another value. The value is the manifest's from then on, also if
+// it was initial and another client has set one.
+func set(w *world, s step) {
+	if w.manifests[s.name] == nil {
+		return
+	}
+	setAt(w.manifests[s.name], s.path, s.value)
+	w.foreign = slices.DeleteFunc(w.foreign, func(f foreignValue) bool { return f.name == s.name && "body."+f.path == s.path })
+	w.apply()
+}
+
+// unset applies a manifest without a value.
+func unset(w *world, s step) { set(w, step{name: s.name, path: s.path}) }
+
+// remove deletes a resource with all that need it.
+func remove(w *world, s step) {
+	var names []string
+	for _, name := range w.examples.withDependents(s.name) {
+		if w.manifests[name] == nil {
+			continue
+		}
+		names = append(names, name)
+		delete(w.manifests, name)
+		w.removed[name] = true
+	}
+	if len(names) > 0 {
+		w.try(append([]string{"delete", "--with-data"}, w.idsOf(names)...)...)
+	}
+}
+
+// foreign sets a value as another client. A value of the manifest is corrected.
+func foreign(w *world, s step) {
+	w.settled(s.name)
+	id := w.ids[s.name]
+	if found := w.stored(id); len(found) != 1 || found[0].Busy || w.manifests[s.name] == nil {
+		return
+	}
+	patch := map[string]any{}
+	setAt(patch, s.path, s.value)
+	w.Sim.Patch(id, patch)
+	if w.belongsToOthers(s) {
+		w.foreign = append(w.foreign, foreignValue{s, w.creations(id)})
+	}
+}
+
+// belongsToOthers reports whether a value that another client sets stays.
+func (w *world) belongsToOthers(s step) bool {
+	d := w.manifests[s.name]
+	if _, set := valueAt(d, "body."+s.path); !set {
+		return true
+	}
+	for _, field := range []string{"reconcile.ignore", "reconcile.initial"} {
+		paths, _ := valueAt(d, field)
+		if list, _ := paths.([]any); slices.Contains(list, any(s.path)) {
+			return true
+		}
+	}
+	return false
+}
+
+// settled waits until a resource has no write in flight, which would overwrite the next change
+// of another client.
+func (w *world) settled(name string) {
+	if w.frozen || w.manifests[name] == nil {
+		return
+	}
+	w.UntilPhase(hangs, w.ids[name], workflows.PhaseReady)
+}
+
+// settle waits until all resources are Ready, unless they are frozen.
+func settle(w *world, _ step) {
+	for _, name := range slices.Sorted(maps.Keys(w.manifests)) {
+		w.settled(name)
+	}
+}
+
+// freeze lets nothing be written from its confirmation on.
+func freeze(w *world, _ step) {
+	if w.frozen {
+		return
+	}
+	w.repeat("freeze", "-l", "world="+w.label)
+	w.frozen = true
+	w.written = len(w.writes())
+}
+
+// unfreeze ends the freeze.
+func unfreeze(w *world, _ step) {
+	if !w.frozen {
+		return
+	}
+	for _, write := range w.writes()[w.written:] {
+		w.T.Errorf("%s %s at %s was sent during the freeze", write.Method, write.ID, write.Time.Format(time.TimeOnly))
+	}
+	w.repeat("unfreeze", "-l", "world="+w.label)
+	w.frozen = false
+}
+
+// kill replaces the worker, which has no time to end anything.
+func kill(w *world, _ step) {
+	w.worker.Kill()
+	w.startWorker()
+}
+
+// rotate gives the worker another password.
+func rotate(w *world, _ step) {
+	w.rotations++
+	kill(w, step{})
+}
