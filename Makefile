@@ -158,6 +158,11 @@ perturb: ## run the table of perturbations, print its cells; PERTURB=REGEXP sele
 	$(if $(GUARDS),cd dev && $(GO) run ./attack --cells --run '$(PERTURB)',PERTURB='$(or $(PERTURB),$(if $(SEED),,.))' \
 		$(GO) test -count=1 -timeout 60m -v -run '^Test(Table|Undisturbed)$$' ./workflows/perturb | awk '/^(=== (RUN|CONT|PAUSE)|    +--- PASS)/ {next} {print}')
 
+.PHONY: worlds
+worlds: ## play WORLDS random worlds (50), print a failing script cut to the steps that it needs; SEED=NUMBER repeats them
+	cd dev && WORLDS='$(or $(WORLDS),50)' WORLDS_SEED="$(or $(SEED),$$RANDOM)" $(GO) test -count=1 -timeout 6h -v ./worlds \
+		| awk '/^=== (RUN|CONT|PAUSE|NAME)/ {next} {print; fflush()}'
+
 # The rules of accessibility that test-webui checks.
 AXE_VERSION := 4.14.1
 AXE := $(CURDIR)/dev/.axe/$(AXE_VERSION)/node_modules/axe-core/axe.min.js
@@ -396,6 +401,7 @@ soak: test race chaos fuzz ## run in full the suites that `make check` samples, 
 	$(MAKE) --no-print-directory spec
 	$(MAKE) --no-print-directory perturb
 	$(MAKE) --no-print-directory perturb GUARDS=1
+	$(MAKE) --no-print-directory worlds
 	$(MAKE) --no-print-directory mutants
 
 .PHONY: histories

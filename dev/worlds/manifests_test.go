@@ -51,7 +51,16 @@ func readCatalogue(folder string) (*catalogue, error) {
 			c.add(d)
 		}
 	}
+	for name, partner := range partners() {
+		c.needs[name] = append(c.needs[name], partner)
+	}
 	return c, c.check()
+}
+
+// partners are examples that become Ready together: Azure connects a peering when both sides
+// exist.
+func partners() map[string]string {
+	return map[string]string{"to-spoke": "to-hub", "to-hub": "to-spoke"}
 }
 
 func (c *catalogue) add(d document) {

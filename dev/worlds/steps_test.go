@@ -91,13 +91,15 @@ func (w *world) belongsToOthers(s step) bool {
 	return false
 }
 
-// settled waits until a resource has no write in flight, which would overwrite the next change
-// of another client.
+// settled waits until the last manifest of a resource is in Azure and no pass runs: a write in
+// flight would overwrite the next change of another client.
 func (w *world) settled(name string) {
 	if w.frozen || w.manifests[name] == nil {
 		return
 	}
-	w.UntilPhase(hangs, w.ids[name], workflows.PhaseReady)
+	w.UntilStatus(hangs, w.ids[name], "is Ready", func(s workflows.Status) bool {
+		return s.Phase == workflows.PhaseReady && s.Condition.ObservedGeneration == s.Generation && !s.InPass
+	})
 }
 
 // settle waits until all resources are Ready, unless they are frozen.

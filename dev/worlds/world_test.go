@@ -28,7 +28,8 @@ const (
 	hangs = 45 * time.Second
 	// invalid is the exit code of a command with faulty manifests or flags.
 	invalid = 2
-	// passwordVariable is the one secret of the examples.
+	// postgres is the name of the example with the one secret, passwordVariable.
+	postgres         = "armature-demo-postgres"
 	passwordVariable = "ARMATURE_SECRET_POSTGRES_PASSWORD"
 )
 
@@ -202,6 +203,7 @@ func (w *world) rest() {
 	}
 	round := []string{"reconcile", "-l", "world=" + w.label, "--wait", "--timeout", "60s"}
 	w.repeat(round...)
+	w.checkPassword()
 	before := len(w.writes())
 	w.repeat(round...)
 	for _, write := range w.writes()[before:] {
@@ -209,9 +211,24 @@ func (w *world) rest() {
 	}
 }
 
+// checkPassword verifies that the last password of the PostgreSQL server that was sent is the
+// present one: no read shows it.
+func (w *world) checkPassword() {
+	sent := ""
+	for _, write := range w.writes() {
+		if password, found := valueAt(write.Body, "properties.administratorLoginPassword"); found {
+			sent, _ = password.(string)
+		}
+	}
+	if w.manifests[postgres] != nil && sent != w.password() {
+		w.T.Errorf("the last password that was sent is %q, want %q", sent, w.password())
+	}
+}
+
 // repeat runs a command until it succeeds.
 func (w *world) repeat(args ...string) {
 	w.T.Helper()
+	w.T.Logf("%s armature %s", time.Now().Format(time.TimeOnly), strings.Join(args, " "))
 	w.Until(hangs, "success of armature "+strings.Join(args, " "), func() (bool, string) {
 		result := w.CLI(harness.Patient(args)...)
 		return result.Code == 0, result.String()

@@ -1,12 +1,14 @@
 package worlds
 
 import (
+	"hash/fnv"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/armature-io/armature/dev/internal/harness"
 )
@@ -39,20 +41,17 @@ func TestScripts(t *testing.T) {
 const (
 	// defaultWorlds is the number of random worlds in each run of the tests.
 	defaultWorlds = 3
-	// maxShrinks bounds how many shorter scripts are played for one that fails.
-	maxShrinks = 30
+	// shrinkTime bounds how long shorter scripts are played for one that fails.
+	shrinkTime = 10 * time.Minute
 	// beside is the number of worlds that run side by side: they wait more than they compute.
 	beside = 3
 )
 
-// TestRandom plays WORLDS random scripts. SEED, a number, chooses them: world i of a run is
-// repeated by the seed that its name shows, with WORLDS=1.
+// TestRandom plays WORLDS random scripts. WORLDS_SEED chooses them: world i of a run is repeated
+// alone by the seed in its name.
 func TestRandom(t *testing.T) {
 	t.Parallel()
-	count, seed := number(t, "WORLDS", defaultWorlds), number(t, "SEED", 0)
-	if seed == 0 {
-		seed = rand.Uint64() >> 32
-	}
+	count, seed := number(t, "WORLDS", defaultWorlds), firstSeed()
 	t.Logf("%d worlds: make worlds WORLDS=%d SEED=%d repeats them", count, count, seed)
 	server, examples := harness.New(t, binaries, harness.Options{}), examplesOf(t)
 	slots := make(chan struct{}, beside)
@@ -68,6 +67,20 @@ func TestRandom(t *testing.T) {
 	})
 }
 
+// firstSeed returns the seed of the first world: a number, the hash of another text, or by chance.
+func firstSeed() uint64 {
+	text := os.Getenv("WORLDS_SEED")
+	if text == "" {
+		return uint64(rand.Uint32())
+	}
+	if n, err := strconv.ParseUint(text, 10, 63); err == nil {
+		return n
+	}
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(text)) // it never fails
+	return uint64(hash.Sum32())
+}
+
 // playRandom plays a script. It shrinks one that fails and prints the rest, a file of testdata.
 func playRandom(t *testing.T, server *harness.World, examples *catalogue, s script) {
 	t.Helper()
@@ -76,10 +89,13 @@ func playRandom(t *testing.T, server *harness.World, examples *catalogue, s scri
 	}
 	failure, log := run(s)
 	if failure == "" {
+		t.Logf("log:\n%s", log)
 		return
 	}
 	t.Errorf("%s\nlog:\n%s\nscript:\n%s", failure, log, s)
-	short := shrink(s, maxShrinks, func(s script) bool {
+	begun := time.Now()
+	inTime := func() bool { return time.Since(begun) < shrinkTime }
+	short := shrink(s, inTime, func(s script) bool {
 		again, _ := run(s)
 		if again != "" {
 			failure = again
