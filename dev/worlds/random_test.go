@@ -46,8 +46,8 @@ func (a *author) append(s step) { a.script = append(a.script, s) }
 // next appends a step of a random kind: as often as the kind is in the list.
 func (a *author) next() {
 	write := []func(){
-		a.add, a.remove,
-		a.edit, a.edit, a.edit, a.unset, a.option,
+		a.add, a.remove, a.vanish,
+		a.edit, a.edit, a.edit, a.unset, a.option, a.scale,
 		a.foreign, a.foreign, a.foreign, a.foreign,
 		a.plain("kill"), a.plain("kill"), a.plain("freeze"), a.plain("unfreeze"), a.plain("rotate"), a.plain("settle"),
 	}
@@ -73,6 +73,17 @@ func (a *author) remove() {
 	isGone := func(name string) bool { return slices.Contains(gone, name) }
 	a.present = slices.DeleteFunc(a.present, isGone)
 	a.set = slices.DeleteFunc(a.set, func(s step) bool { return isGone(s.name) })
+}
+
+// vanish deletes a resource that no other one needs as another client.
+func (a *author) vanish() {
+	name := pick(a, a.present)
+	for _, other := range a.examples.withDependents(name) {
+		if other != name && slices.Contains(a.present, other) {
+			return
+		}
+	}
+	a.append(step{kind: "vanish", name: name})
 }
 
 // edit sets a tag, or a setting that is published of the type.
@@ -109,6 +120,32 @@ func (a *author) option() {
 	a.append(step{kind: "set", name: name, path: "reconcile.initial", value: []any{"tags.release"}})
 	a.append(step{kind: "set", name: name, path: "body.tags.release", value: pick(a, []any{"1", "2"})})
 	a.append(step{kind: "foreign", name: name, path: "tags.release", value: "3"})
+}
+
+// autoscaler is the switch of an agent pool that makes Azure the owner of the value at autoscaled.
+const autoscaler, autoscaled = "properties.enableAutoScaling", "properties.count"
+
+// scale changes a number that an autoscaler owns: a switch of the manifest says so, or ignore.
+func (a *author) scale() {
+	count := float64(2 + a.IntN(5))
+	for _, name := range a.present {
+		d := a.examples.documents[name]
+		ignored, _ := valueAt(d, "reconcile.ignore")
+		for _, path := range listOf(ignored) {
+			a.append(step{kind: "foreign", name: name, path: path.(string), value: count})
+		}
+		if _, counted := valueAt(d, "body."+autoscaled); counted && ignored == nil {
+			a.append(step{kind: "set", name: name, path: "body.properties.minCount", value: 1.0})
+			a.append(step{kind: "set", name: name, path: "body.properties.maxCount", value: 9.0})
+			a.append(step{kind: "set", name: name, path: "body." + autoscaler, value: true})
+			a.append(step{kind: "foreign", name: name, path: autoscaled, value: count})
+		}
+	}
+}
+
+func listOf(value any) []any {
+	list, _ := value.([]any)
+	return list
 }
 
 // foreign changes a value of the manifest, or a tag that no manifest has.
@@ -149,7 +186,10 @@ func (c *catalogue) settings(name string) []setting {
 	for _, property := range properties.Type.Properties {
 		path := "properties." + property.Name
 		_, stated := valueAt(c.documents[name], "body."+path)
-		if values := choice(property.Type); property.Flags == 0 && len(values) > 1 && !stated && !isState(property.Name) {
+		if stated || property.Flags != 0 || isState(property.Name) || path == autoscaler {
+			continue
+		}
+		if values := choice(property.Type); len(values) > 1 {
 			found = append(found, setting{path, values})
 		}
 	}

@@ -2,6 +2,7 @@ package worlds
 
 import (
 	"maps"
+	"net/http"
 	"slices"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 // nothing, so that a script without one of its steps is a script too.
 func kinds() map[string]func(*world, step) {
 	return map[string]func(*world, step){
-		"add": add, "set": set, "unset": unset, "remove": remove, "foreign": foreign, "settle": settle,
+		"add": add, "set": set, "unset": unset, "remove": remove, "foreign": foreign, "settle": settle, "vanish": vanish,
 		"freeze": freeze, "unfreeze": unfreeze, "kill": kill, "rotate": rotate,
 	}
 }
@@ -61,14 +62,16 @@ func remove(w *world, s step) {
 	}
 }
 
-// foreign sets a value as another client. A value of the manifest is corrected.
+// foreign sets a value as another client. A value of the manifest is corrected, unless it belongs
+// to others: these set none while a freeze holds back the manifest's own.
 func foreign(w *world, s step) {
-	w.settled(s.name)
-	id := w.ids[s.name]
-	if found := w.stored(id); len(found) != 1 || found[0].Busy || w.manifests[s.name] == nil {
+	if !w.atRest(s.name) {
 		return
 	}
-	patch := map[string]any{}
+	if _, set := valueAt(w.manifests[s.name], "body."+s.path); w.frozen && set && w.belongsToOthers(s) {
+		return
+	}
+	id, patch := w.ids[s.name], map[string]any{}
 	setAt(patch, s.path, s.value)
 	w.Sim.Patch(id, patch)
 	if w.belongsToOthers(s) {
@@ -76,10 +79,44 @@ func foreign(w *world, s step) {
 	}
 }
 
+// vanish deletes a resource as another client. The user approves to create it again.
+func vanish(w *world, s step) {
+	if !w.atRest(s.name) {
+		return
+	}
+	w.Sim.Call(http.MethodDelete, "/resources?id="+w.ids[s.name], nil, nil)
+	w.vanished = append(w.vanished, s.name)
+	w.recreate()
+}
+
+// recreate approves to create again what vanished, once nothing is frozen.
+func (w *world) recreate() {
+	if w.frozen {
+		return
+	}
+	for _, name := range w.vanished {
+		if w.manifests[name] != nil {
+			w.repeat("reconcile", "--recreate", "--yes", w.ids[name])
+		}
+	}
+	w.vanished = nil
+}
+
+// atRest waits until no write of a resource is in flight. It reports whether the resource is in
+// Azure.
+func (w *world) atRest(name string) bool {
+	w.settled(name)
+	found := w.stored(w.ids[name])
+	return w.manifests[name] != nil && len(found) == 1 && !found[0].Busy
+}
+
 // belongsToOthers reports whether a value that another client sets stays.
 func (w *world) belongsToOthers(s step) bool {
 	d := w.manifests[s.name]
 	if _, set := valueAt(d, "body."+s.path); !set {
+		return true
+	}
+	if scaled, _ := valueAt(d, "body."+autoscaler); scaled == true && s.path == autoscaled {
 		return true
 	}
 	for _, field := range []string{"reconcile.ignore", "reconcile.initial"} {
@@ -129,6 +166,7 @@ func unfreeze(w *world, _ step) {
 	}
 	w.repeat("unfreeze", "-l", "world="+w.label)
 	w.frozen = false
+	w.recreate()
 }
 
 // kill replaces the worker, which has no time to end anything.
