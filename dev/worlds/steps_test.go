@@ -1,10 +1,14 @@
 package worlds
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
 	"time"
+
+	"go.temporal.io/api/serviceerror"
 
 	"github.com/armature-io/armature/workflows"
 )
@@ -71,11 +75,9 @@ func foreign(w *world, s step) {
 	if _, set := valueAt(w.manifests[s.name], "body."+s.path); w.frozen && set && w.belongsToOthers(s) {
 		return
 	}
-	id, patch := w.ids[s.name], map[string]any{}
-	setAt(patch, s.path, s.value)
-	w.Sim.Patch(id, patch)
+	w.patch(w.ids[s.name], s)
 	if w.belongsToOthers(s) {
-		w.foreign = append(w.foreign, foreignValue{s, w.creations(id)})
+		w.foreign = append(w.foreign, foreignValue{s, w.creations(w.ids[s.name])})
 	}
 }
 
@@ -128,18 +130,25 @@ func (w *world) belongsToOthers(s step) bool {
 	return false
 }
 
-// settled waits until the last manifest of a resource is in Azure and no pass runs: a write in
-// flight would overwrite the next change of another client.
+// settled waits until the last manifest of a resource is in Azure, or held back by the freeze, and
+// no pass runs: a write in flight would overwrite the next change of another client, and a change
+// between a PUT and the read after it counts as Azure's own choice.
 func (w *world) settled(name string) {
-	if w.frozen || w.manifests[name] == nil {
+	if w.manifests[name] == nil {
 		return
 	}
-	w.UntilStatus(hangs, w.ids[name], "is Ready", func(s workflows.Status) bool {
-		return s.Phase == workflows.PhaseReady && s.Condition.ObservedGeneration == s.Generation && !s.InPass
+	id := w.ids[name]
+	w.Until(hangs, id+" is Ready", func() (bool, string) {
+		status, err := w.Status(id)
+		_, absent := errors.AsType[*serviceerror.NotFound](err)
+		ends := absent || status.Deleting || status.Deleted
+		current := status.Condition.ObservedGeneration == status.Generation && !status.InPass
+		done := current && (w.frozen || status.Phase == workflows.PhaseReady)
+		return done || w.frozen && ends, fmt.Sprintf("%s, %s: %s (%v)", status.Phase, status.Condition.Reason, status.Condition.Message, err)
 	})
 }
 
-// settle waits until all resources are Ready, unless they are frozen.
+// settle waits until all resources are settled.
 func settle(w *world, _ step) {
 	for _, name := range slices.Sorted(maps.Keys(w.manifests)) {
 		w.settled(name)

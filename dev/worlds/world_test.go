@@ -149,11 +149,18 @@ func (w *world) try(args ...string) {
 	}
 }
 
-// apply applies the last manifests.
+// apply applies the last manifests. A resource that a deletion has not left yet is refused until
+// it is gone; a freeze keeps it in Azure, and the apply is repeated at the end of the script.
 func (w *world) apply() {
-	if len(w.manifests) > 0 {
-		w.try("apply", "-f", w.file(w.subscription, w.manifests))
+	if len(w.manifests) == 0 {
+		return
 	}
+	args := []string{"apply", "-f", w.file(w.subscription, w.manifests)}
+	if w.frozen {
+		w.try(args...)
+		return
+	}
+	w.repeat(args...)
 }
 
 // idsOf returns the IDs of names.
@@ -192,15 +199,13 @@ func (w *world) stored(glob string) []armsim.StoredResource {
 	return all
 }
 
-// rest ends the freeze, repeats the last wishes of the user and waits until nothing is left to
-// do. The next round then writes nothing.
+// rest ends the freeze, repeats what the user wants last and waits until nothing is left to do.
+// The next round then writes nothing.
 func (w *world) rest() {
 	if w.frozen {
 		unfreeze(w, step{})
 	}
-	if len(w.manifests) > 0 {
-		w.repeat("apply", "-f", w.file(w.subscription, w.manifests))
-	}
+	w.apply()
 	if left := w.stillManaged(); len(left) > 0 {
 		w.repeat(append([]string{"delete", "--with-data", "--wait", "--timeout", "60s"}, left...)...)
 	}
@@ -234,11 +239,15 @@ func (w *world) checkPassword() {
 // repeat runs a command until it succeeds.
 func (w *world) repeat(args ...string) {
 	w.T.Helper()
-	w.T.Logf("%s armature %s", time.Now().Format(time.TimeOnly), strings.Join(args, " "))
+	begun := time.Now()
 	w.Until(hangs, "success of armature "+strings.Join(args, " "), func() (bool, string) {
-		result := w.CLI(harness.Patient(args)...)
+		result := w.CLI(args...)
+		if result.Code == invalid {
+			w.T.Fatalf("%s", result)
+		}
 		return result.Code == 0, result.String()
 	})
+	w.T.Logf("  %s: armature %s", time.Since(begun).Round(time.Second), strings.Join(args, " "))
 }
 
 // stillManaged returns the IDs of deleted manifests whose workflows run.
@@ -253,13 +262,10 @@ func (w *world) stillManaged() []string {
 	return left
 }
 
-// compare compares Azure with a fresh apply of the last manifests, in which the values of other
-// clients are set that belong to them.
+// compare compares Azure with a fresh apply of the last manifests, in which other clients set the
+// values that belong to them.
 func (w *world) compare() {
-	got, creations := w.bodies(w.subscription), map[string]int{}
-	for id := range got {
-		creations[id] = w.creations(id)
-	}
+	got, others := w.bodies(w.subscription), w.othersValues()
 	if len(w.manifests) > 0 {
 		w.repeat("forget", "-l", "world="+w.label, "--yes")
 	}
@@ -268,16 +274,31 @@ func (w *world) compare() {
 	if len(w.manifests) > 0 {
 		w.repeat("apply", "-f", w.file(w.empty, w.manifests), "--wait", "--timeout", "90s")
 	}
-	want := w.bodies(w.empty)
-	for _, value := range w.foreign {
-		id := strings.ToLower(w.ids[value.name])
-		if body := want[id]; body != nil && creations[id] == value.creations && w.belongsToOthers(value.step) {
-			setAt(body, value.path, value.value)
-		}
+	for _, value := range others {
+		w.patch(strings.Replace(w.ids[value.name], w.subscription, w.empty, 1), value)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(w.bodies(w.empty), got); diff != "" {
 		w.T.Errorf("Azure differs from a fresh apply of the last manifests (-fresh +world):\n%s", diff)
 	}
+}
+
+// othersValues returns the values that other clients set and that stay: those that the manifest
+// does not own, in resources that were not created again.
+func (w *world) othersValues() []step {
+	var values []step
+	for _, value := range w.foreign {
+		if w.manifests[value.name] != nil && w.creations(w.ids[value.name]) == value.creations && w.belongsToOthers(value.step) {
+			values = append(values, value.step)
+		}
+	}
+	return values
+}
+
+// patch sets a value in Azure as another client.
+func (w *world) patch(id string, s step) {
+	patch := map[string]any{}
+	setAt(patch, s.path, s.value)
+	w.Sim.Patch(id, patch)
 }
 
 // bodies returns the resources of a subscription by ID, without what Azure chooses anew for each

@@ -13,31 +13,6 @@ import (
 	"github.com/armature-io/armature/dev/internal/harness"
 )
 
-// TestScripts plays the kept scripts. A line "# skip: REASON" skips one.
-func TestScripts(t *testing.T) {
-	t.Parallel()
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("find scripts: %d files (%v)", len(files), err)
-	}
-	server, examples := harness.New(t, binaries, harness.Options{}), examplesOf(t)
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			content, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := parseScript(string(content))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if failure, log := try(t, func(t testing.TB) { play(t, server, examples, s) }); failure != "" {
-				t.Fatalf("%s\nlog:\n%s", failure, log)
-			}
-		})
-	}
-}
-
 const (
 	// defaultWorlds is the number of random worlds in each run of the tests.
 	defaultWorlds = 3
@@ -47,24 +22,87 @@ const (
 	beside = 3
 )
 
-// TestRandom plays WORLDS random scripts. WORLDS_SEED chooses them: world i of a run is repeated
-// alone by the seed in its name.
-func TestRandom(t *testing.T) {
+// stage has the worlds of a test: they share one Temporal server.
+type stage struct {
+	server   *harness.World
+	examples *catalogue
+	// slots has an item for each world that runs.
+	slots chan struct{}
+}
+
+// TestWorlds plays the kept scripts, and WORLDS random ones. WORLDS_SEED chooses these: world i
+// of a run is repeated alone by the seed in its name.
+func TestWorlds(t *testing.T) {
 	t.Parallel()
-	count, seed := number(t, "WORLDS", defaultWorlds), firstSeed()
-	t.Logf("%d worlds: make worlds WORLDS=%d SEED=%d repeats them", count, count, seed)
-	server, examples := harness.New(t, binaries, harness.Options{}), examplesOf(t)
-	slots := make(chan struct{}, beside)
+	on := stage{harness.New(t, binaries, harness.Options{}), examplesOf(t), make(chan struct{}, beside)}
+	count, seed := worldCount(t), firstSeed()
+	t.Logf("%d random worlds: make worlds WORLDS=%d SEED=%d repeats them", count, count, seed)
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("find scripts: %d files (%v)", len(files), err)
+	}
+	t.Run("script", func(t *testing.T) {
+		for _, file := range files {
+			t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+				t.Parallel()
+				on.playKept(t, file)
+			})
+		}
+	})
 	t.Run("seed", func(t *testing.T) {
 		for i := range count {
 			t.Run(strconv.FormatUint(seed+i, 10), func(t *testing.T) {
 				t.Parallel()
-				slots <- struct{}{}
-				defer func() { <-slots }()
-				playRandom(t, server, examples, draw(seed+i, examples))
+				on.playRandom(t, draw(seed+i, on.examples))
 			})
 		}
 	})
+}
+
+// try plays a script as soon as a slot is free, and returns the first failure, "" for none, and
+// the log.
+func (on stage) try(t *testing.T, s script) (failure, log string) {
+	t.Helper()
+	on.slots <- struct{}{}
+	defer func() { <-on.slots }()
+	return try(t, func(t testing.TB) { play(t, on.server, on.examples, s) })
+}
+
+// playKept plays a script of testdata.
+func (on stage) playKept(t *testing.T, file string) {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := parseScript(string(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if failure, log := on.try(t, s); failure != "" {
+		t.Fatalf("%s\nlog:\n%s", failure, log)
+	}
+}
+
+// playRandom plays a script. It shrinks one that fails and prints the rest, a file of testdata.
+func (on stage) playRandom(t *testing.T, s script) {
+	t.Helper()
+	failure, log := on.try(t, s)
+	if failure == "" {
+		t.Logf("log:\n%s", log)
+		return
+	}
+	t.Errorf("%s\nlog:\n%s\nscript:\n%s", failure, log, s)
+	begun := time.Now()
+	inTime := func() bool { return time.Since(begun) < shrinkTime }
+	short := shrink(s, inTime, func(s script) bool {
+		again, _ := on.try(t, s)
+		if again != "" {
+			failure = again
+		}
+		return again != ""
+	})
+	t.Errorf("the shortest script that fails:\n%s%s", short, failure)
 }
 
 // firstSeed returns the seed of the first world: a number, the hash of another text, or by chance.
@@ -81,40 +119,16 @@ func firstSeed() uint64 {
 	return uint64(hash.Sum32())
 }
 
-// playRandom plays a script. It shrinks one that fails and prints the rest, a file of testdata.
-func playRandom(t *testing.T, server *harness.World, examples *catalogue, s script) {
+// worldCount returns the number of random worlds.
+func worldCount(t *testing.T) uint64 {
 	t.Helper()
-	run := func(s script) (failure, log string) {
-		return try(t, func(t testing.TB) { play(t, server, examples, s) })
-	}
-	failure, log := run(s)
-	if failure == "" {
-		t.Logf("log:\n%s", log)
-		return
-	}
-	t.Errorf("%s\nlog:\n%s\nscript:\n%s", failure, log, s)
-	begun := time.Now()
-	inTime := func() bool { return time.Since(begun) < shrinkTime }
-	short := shrink(s, inTime, func(s script) bool {
-		again, _ := run(s)
-		if again != "" {
-			failure = again
-		}
-		return again != ""
-	})
-	t.Errorf("the shortest script that fails:\n%s%s", short, failure)
-}
-
-// number returns the number in a variable.
-func number(t *testing.T, variable string, fallback uint64) uint64 {
-	t.Helper()
-	text := os.Getenv(variable)
+	text := os.Getenv("WORLDS")
 	if text == "" {
-		return fallback
+		return defaultWorlds
 	}
-	n, err := strconv.ParseUint(text, 10, 63)
+	n, err := strconv.ParseUint(text, 10, 32)
 	if err != nil {
-		t.Fatalf("%s is %q, want a number", variable, text)
+		t.Fatalf("WORLDS is %q, want a number", text)
 	}
 	return n
 }
