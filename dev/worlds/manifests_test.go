@@ -57,10 +57,10 @@ func readCatalogue(folder string) (*catalogue, error) {
 	return c, c.check()
 }
 
-// partners are examples that become Ready together: Azure connects a peering when both sides
-// exist.
+// partners are examples that exist together: Azure connects a peering when both sides exist, and
+// deletes a blob service with its account only.
 func partners() map[string]string {
-	return map[string]string{"to-spoke": "to-hub", "to-hub": "to-spoke"}
+	return map[string]string{"to-spoke": "to-hub", "to-hub": "to-spoke", "armaturedemo": "default"}
 }
 
 func (c *catalogue) add(d document) {
