@@ -15,7 +15,7 @@ import (
 
 const (
 	// defaultWorlds is the number of random worlds in each run of the tests.
-	defaultWorlds = 3
+	defaultWorlds = 2
 	// shrinkTime bounds how long shorter scripts are played for one that fails.
 	shrinkTime = 10 * time.Minute
 	// beside is the number of worlds that run side by side: they wait more than they compute.
