@@ -1,6 +1,7 @@
 package worlds
 
 import (
+	"cmp"
 	"hash/fnv"
 	"math/rand/v2"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/internal/testonly/sample"
 )
 
 const (
@@ -30,7 +32,8 @@ type stage struct {
 	slots chan struct{}
 }
 
-// TestWorlds plays the kept scripts, and WORLDS random ones. WORLDS_SEED chooses these: world i
+// TestWorlds plays the kept scripts, and WORLDS random ones. WORLDS_SEED, or the
+// seed of the samples, chooses these: world i
 // of a run is repeated alone by the seed in its name.
 func TestWorlds(t *testing.T) {
 	t.Parallel()
@@ -111,7 +114,7 @@ func (on stage) playRandom(t *testing.T, s script) {
 
 // firstSeed returns the seed of the first world: a number, the hash of another text, or by chance.
 func firstSeed() uint64 {
-	text := os.Getenv("WORLDS_SEED")
+	text := cmp.Or(os.Getenv("WORLDS_SEED"), os.Getenv(sample.SeedVariable))
 	if text == "" {
 		return uint64(rand.Uint32())
 	}
