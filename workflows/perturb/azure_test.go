@@ -8,13 +8,14 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+
+	"github.com/armature-io/armature/internal/testonly/cells"
 )
 
 const (
@@ -51,7 +52,7 @@ func (t *transport) Do(request *http.Request) (*http.Response, error) {
 	var response *answer
 	c := &call{
 		point: point{
-			site: siteAzure, name: request.Method + " " + shortPath(request.URL.Path),
+			site: siteAzure, name: request.Method + " " + cells.ShortPath(request.URL.Path),
 			write: !reads && !isReadAction(request), own: strings.EqualFold(request.URL.Path, t.world.kind.desired.ID.String()),
 		},
 	}
@@ -144,12 +145,4 @@ func (a *answer) of(request *http.Request) *http.Response {
 func isReadAction(request *http.Request) bool {
 	path := strings.ToLower(request.URL.Path)
 	return request.Method == http.MethodPost && strings.HasPrefix(path[strings.LastIndexByte(path, '/')+1:], "list")
-}
-
-var guid = regexp.MustCompile(`[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`)
-
-// shortPath returns the last two segments of a path, without IDs of operations.
-func shortPath(path string) string {
-	segments := strings.Split(guid.ReplaceAllString(strings.Trim(path, "/"), "*"), "/")
-	return strings.Join(segments[max(0, len(segments)-2):], "/")
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/internal/testonly/cells"
 	"github.com/armature-io/armature/workflows"
 )
 
@@ -118,7 +119,7 @@ func (c *call) hide(time time.Duration) {
 // change changes the resource as another client. A change that stays is part of the end.
 func (c *call) change(patch string, stays bool) {
 	w := c.world
-	if err := w.sim.As(other).Patch(w.kind.desired.ID.String(), decoded(patch)); err != nil {
+	if err := w.sim.As(other).Patch(w.kind.desired.ID.String(), cells.Decoded(patch)); err != nil {
 		return // it was deleted meanwhile
 	}
 	w.mu.Lock()

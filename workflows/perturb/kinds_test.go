@@ -8,6 +8,7 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/internal/testonly/cells"
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
@@ -154,7 +155,7 @@ func specWith(spec resource.Desired, patch string) resource.Desired {
 	if patch == "" {
 		return spec
 	}
-	body, err := json.Marshal(merged(decoded(string(spec.Body)), decoded(patch)))
+	body, err := json.Marshal(cells.Merged(cells.Decoded(string(spec.Body)), cells.Decoded(patch)))
 	if err != nil {
 		panic(err)
 	}
@@ -182,7 +183,7 @@ func deleted(w *world) {
 // changed changes the resource as another client.
 func changed(patch string) func(*world) {
 	return func(w *world) {
-		if err := w.sim.As(other).Patch(w.kind.desired.ID.String(), decoded(patch)); err != nil {
+		if err := w.sim.As(other).Patch(w.kind.desired.ID.String(), cells.Decoded(patch)); err != nil {
 			w.violate("change by another client: %v", err)
 		}
 	}
@@ -222,36 +223,4 @@ func siblingEnds(w *world) {
 func reported(w *world) {
 	change := resource.ReportedChange{At: w.now().Add(-time.Minute), Kind: resource.ChangeUpdate, ReportedAuthor: resource.ReportedAuthor{Name: other.Name}, Correlation: "another"}
 	w.send(message{name: workflows.ReportSignal, signal: true, input: activities.Reports{Changes: []resource.ReportedChange{change}, RereadWindow: time.Minute}}, func() {})
-}
-
-// decoded returns a JSON object.
-func decoded(text string) map[string]any {
-	body := map[string]any{}
-	if text == "" {
-		return body
-	}
-	if err := json.Unmarshal([]byte(text), &body); err != nil {
-		panic(fmt.Sprintf("decode %s: %v", text, err))
-	}
-	return body
-}
-
-// merged applies a JSON merge patch.
-func merged(target, patch map[string]any) map[string]any {
-	for name, value := range patch {
-		object, isObject := value.(map[string]any)
-		switch {
-		case value == nil:
-			delete(target, name)
-		case isObject:
-			inner, _ := target[name].(map[string]any)
-			if inner == nil {
-				inner = map[string]any{}
-			}
-			target[name] = merged(inner, object)
-		default:
-			target[name] = value
-		}
-	}
-	return target
 }

@@ -6,17 +6,15 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/armature-io/armature/internal/testonly/sample"
+	"github.com/armature-io/armature/internal/testonly/cells"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 )
@@ -32,33 +30,26 @@ type cell struct {
 }
 
 // name returns the name of the cell, without its harness.
-func (c *cell) name() string {
-	return fmt.Sprintf("%s/%s/%s", c.kind.name, strings.ReplaceAll(c.point.String(), "/", ":"), c.disturbance.name)
+func (c *cell) name() string { return cells.Name(c.kind.name, c.point, c.disturbance.name) }
+
+// count counts the cell in a column.
+func (c *cell) count(counts *cells.Tally, column string) {
+	counts.Add(column, harness, c.kind.name, c.disturbance.name)
 }
 
-// sampled returns which cells run, by their names: those that match PERTURB, without it the tenth of
-// the seed, and a hundredth with -short.
+// sampled returns which cells run: a tenth without PERTURB, and a hundredth with -short.
 func sampled(t *testing.T) func(name string) bool {
 	t.Helper()
-	if selected := os.Getenv("PERTURB"); selected != "" {
-		pattern, err := regexp.Compile(selected)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return pattern.MatchString
-	}
-	every := uint32(10)
 	if testing.Short() {
-		every = 100
+		return cells.Selected(t, 100)
 	}
-	t.Logf("one cell of %d: make perturb SEED=%q repeats a tenth, make perturb runs all", every, os.Getenv(sample.SeedVariable))
-	return func(name string) bool { return sample.Chosen(every, name) }
+	return cells.Selected(t, 10)
 }
 
 // TestTable runs the cells of the table.
 func TestTable(t *testing.T) {
 	runs := sampled(t)
-	counts := &tally{by: map[string]map[string]int{}}
+	counts := &cells.Tally{}
 	t.Run(harness, func(t *testing.T) {
 		for _, k := range kinds() {
 			undisturbed, err := runCell(k, nil)
@@ -71,11 +62,11 @@ func TestTable(t *testing.T) {
 			}
 			for _, c := range cellsOf(k, undisturbed) {
 				name := c.name()
-				counts.add(c, "all")
+				c.count(counts, cells.All)
 				if !runs(name) {
 					continue
 				}
-				counts.add(c, "run")
+				c.count(counts, cells.Run)
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
 					disturbed, err := runCell(k, c)
@@ -83,7 +74,8 @@ func TestTable(t *testing.T) {
 						t.Fatal(err)
 					}
 					violations := disturbed.compare(undisturbed)
-					if reason := openReason(name); reason != "" && len(violations) > 0 {
+					if reason := cells.OpenReason(openCells, name); reason != "" && len(violations) > 0 {
+						c.count(counts, cells.Open)
 						t.Skip("open: " + reason)
 					}
 					for _, violation := range violations {
@@ -97,33 +89,20 @@ func TestTable(t *testing.T) {
 }
 
 // openCells are cells with a violation that is known and not mended, with the reason.
-var openCells = []struct {
-	cells  *regexp.Regexp
-	reason string
-}{
+var openCells = []cells.OpenCells{
 	{
-		regexp.MustCompile(`^adopt/azure GET routeTables:r1 1/reads that lack the resource for minutes$`),
-		"a resource that no read showed yet needs no proof of its absence, and the read before the PUT of a type that may be recreated " +
+		Cells: regexp.MustCompile(`^adopt/azure GET routeTables:r1 1/reads that lack the resource for minutes$`),
+		Reason: "a resource that no read showed yet needs no proof of its absence, and the read before the PUT of a type that may be recreated " +
 			"needs none either: the PUT is sent, and tags of other tools are not in the body",
 	},
 	{
-		regexp.MustCompile(`^blocked/(temporal Wake 1|activity WakeDependents 1)/forget$`),
-		"the PUT was scheduled before the forget, whose result says that a step still runs, and it began after that",
+		Cells:  regexp.MustCompile(`^blocked/(temporal Wake 1|activity WakeDependents 1)/forget$`),
+		Reason: "the PUT was scheduled before the forget, whose result says that a step still runs, and it began after that",
 	},
 	{
-		regexp.MustCompile(`^create under a policy/(azure PUT routeTables:r1 1|activity PutResource 1)/crash after the effect$`),
-		"the values that a policy changed look like differences to the attempt that follows the crash, so it sends the PUT again",
+		Cells:  regexp.MustCompile(`^create under a policy/(azure PUT routeTables:r1 1|activity PutResource 1)/crash after the effect$`),
+		Reason: "the values that a policy changed look like differences to the attempt that follows the crash, so it sends the PUT again",
 	},
-}
-
-// openReason returns the reason of a known violation of a cell, "" without one.
-func openReason(name string) string {
-	for _, open := range openCells {
-		if open.cells.MatchString(name) {
-			return open.reason
-		}
-	}
-	return ""
 }
 
 // cellsOf returns the cells of a kind: each point of the undisturbed run with each disturbance.
@@ -192,38 +171,13 @@ func (w *world) key() string {
 	return list.Keys[0].Value
 }
 
-// volatile are the members of bodies that no manifest states: those that no run repeats, and the
-// children in the body of a network, which are resources of their own.
-var volatile = []string{"etag", "systemData", "createdAt", "changedAt", "creationTime", "resourceGuid", "uniqueId", "subnets"}
-
 // snapshot returns the bodies of all resources by ID.
 func (w *world) snapshot() map[string]any {
 	all := map[string]any{}
 	for _, r := range w.sim.Resources("", "") {
-		all[strings.ToLower(r.ID)] = stable(map[string]any(r.Body))
+		all[strings.ToLower(r.ID)] = cells.Stable(map[string]any(r.Body))
 	}
 	return all
-}
-
-// stable returns a value without what no run repeats.
-func stable(value any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		out := map[string]any{}
-		for name, member := range v {
-			if !slices.Contains(volatile, name) {
-				out[name] = stable(member)
-			}
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, item := range v {
-			out[i] = stable(item)
-		}
-		return out
-	}
-	return value
 }
 
 // compare returns how the end of a disturbed run contradicts that of the undisturbed one.
@@ -297,12 +251,12 @@ func (w *world) endings(undisturbed *outcome) []ending {
 		return []ending{{others, resource.ReasonDeleted}}
 	}
 	with := func(body any, reason resource.Reason, patches ...[]string) ending {
-		copied, exists := stable(body).(map[string]any)
+		copied, exists := cells.Stable(body).(map[string]any)
 		if !exists {
 			copied = map[string]any{}
 		}
 		for _, patch := range slices.Concat(patches...) {
-			copied = merged(copied, decoded(patch))
+			copied = cells.Merged(copied, cells.Decoded(patch))
 		}
 		all := maps.Clone(others)
 		all[own] = copied
@@ -334,38 +288,11 @@ func (w *world) staysKept() bool { return w.user.mayStay != "" && len(w.status.K
 func (o *outcome) timeline() string {
 	var b strings.Builder
 	for _, q := range o.world.sim.Requests() {
-		fmt.Fprintf(&b, "%10s %s %s %d %s\n", q.Time.Sub(begin).Round(time.Millisecond), q.Method, shortPath(q.Path), q.Status, q.Code)
+		fmt.Fprintf(&b, "%10s %s %s %d %s\n", q.Time.Sub(begin).Round(time.Millisecond), q.Method, cells.ShortPath(q.Path), q.Status, q.Code)
 	}
 	for _, d := range o.status.Decisions {
 		fmt.Fprintf(&b, "%10s pass %d %s %s %s (%d) %s\n", d.At.Sub(begin).Round(time.Millisecond), d.Pass, d.Step, d.Action, d.Reason, d.Count, d.Message)
 	}
 	fmt.Fprintf(&b, "end: %s %s %s; next %s; refused %v; runs %d", o.status.Phase, o.status.Condition.Reason, o.status.Condition.Message, o.status.NextTry.Sub(begin), o.world.user.refused, o.world.runs)
-	return b.String()
-}
-
-// tally counts cells by kind and disturbance.
-type tally struct {
-	mu sync.Mutex
-	by map[string]map[string]int
-}
-
-func (t *tally) add(c *cell, column string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, row := range []string{"harness: " + harness, "kind: " + c.kind.name, "disturbance: " + c.disturbance.name} {
-		if t.by[row] == nil {
-			t.by[row] = map[string]int{}
-		}
-		t.by[row][column]++
-	}
-}
-
-// String returns the table of counts.
-func (t *tally) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%-60s %6s %6s\n", "cells", "run", "all")
-	for _, row := range slices.Sorted(maps.Keys(t.by)) {
-		fmt.Fprintf(&b, "%-60s %6d %6d\n", row, t.by[row]["run"], t.by[row]["all"])
-	}
 	return b.String()
 }

@@ -28,6 +28,7 @@ import (
 	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/internal/extensionhost"
 	"github.com/armature-io/armature/internal/servertime"
+	"github.com/armature-io/armature/internal/testonly/cells"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 	"github.com/armature-io/armature/workflows"
@@ -129,7 +130,7 @@ func newWorld(k *kind, c *cell) (*world, error) {
 	w.sim = armsim.New(options)
 	w.azure = &transport{world: w, older: map[string]*answers{}}
 	for _, r := range append([]initial{{group, `{"location":"westus2"}`}}, k.azure...) {
-		if err := w.sim.Put(r.id, decoded(r.body)); err != nil {
+		if err := w.sim.Put(r.id, cells.Decoded(r.body)); err != nil {
 			return nil, fmt.Errorf("put %s: %w", r.id, err)
 		}
 	}
