@@ -1,6 +1,6 @@
 // Package meter stands between a Temporal server and its clients, counts their requests and
-// delays those of slow methods: a gRPC proxy that passes every message on as it is. It must
-// not know what is in them.
+// delays those of slow methods: a gRPC proxy that passes every message on as it is, unless a
+// handler of a test says otherwise. It must not know what is in them.
 package meter
 
 import (
@@ -33,7 +33,20 @@ type Proxy struct {
 	refused map[string]int
 	spent   map[string]time.Duration
 	delays  map[string]time.Duration
+	handler Handler
 }
+
+// Call is a request on its way to the server.
+type Call struct {
+	// Method is the name of the method, such as PollActivityTaskQueue, Request its encoded message.
+	Method  string
+	Request []byte
+	// Send sends the request to the server and returns its encoded response.
+	Send func(ctx context.Context) ([]byte, error)
+}
+
+// Handler handles a request instead of the server, and may send it. Its result is that of the client.
+type Handler func(ctx context.Context, c *Call) ([]byte, error)
 
 // Start returns a proxy on a free port of the loopback interface, to a server at host:port
 // without TLS.
@@ -93,6 +106,24 @@ func (p *Proxy) Delay(method string, delay time.Duration) {
 	p.delays[method] = delay
 }
 
+// Handle lets a handler see all requests from now on.
+func (p *Proxy) Handle(handler Handler) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.handler = handler
+}
+
+// handle sends a request, through the handler if there is one.
+func (p *Proxy) handle(ctx context.Context, c *Call) ([]byte, error) {
+	p.mu.Lock()
+	handler := p.handler
+	p.mu.Unlock()
+	if handler == nil {
+		return c.Send(ctx)
+	}
+	return handler(ctx, c)
+}
+
 // wait waits for the delay of a method. The error is that of a client that waits no longer.
 func (p *Proxy) wait(ctx context.Context, method string) error {
 	p.mu.Lock()
@@ -133,7 +164,10 @@ func (p *Proxy) pass(_ any, stream grpc.ServerStream) error {
 	begun := time.Now()
 	err := p.wait(ctx, method)
 	if err == nil {
-		err = p.target.Invoke(ctx, full, &request, &response)
+		response, err = p.handle(ctx, &Call{Method: method, Request: request, Send: func(ctx context.Context) (answer []byte, err error) {
+			err = p.target.Invoke(ctx, full, &request, &answer)
+			return answer, err //nolint:wrapcheck // the client gets the status as it is
+		}})
 	}
 	p.count(method, time.Since(begun), err)
 	if err != nil {
