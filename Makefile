@@ -154,9 +154,11 @@ mutants: ## change each command and condition of workflows/, and check that repl
 	cd dev && $(GO) run ./mutants $(SAMPLE) --run '$(MUTANTS)'
 
 .PHONY: perturb
-perturb: ## run the table of perturbations, print its cells; PERTURB=REGEXP selects, SEED=TEXT a tenth, GUARDS=1 takes guards out
-	$(if $(GUARDS),cd dev && $(GO) run ./attack --cells --run '$(PERTURB)',PERTURB='$(or $(PERTURB),$(if $(SEED),,.))' \
-		$(GO) test -count=1 -timeout 60m -v -run '^Test(Table|Undisturbed)$$' ./workflows/perturb | awk '/^(=== (RUN|CONT|PAUSE)|    +--- PASS)/ {next} {print}')
+perturb: export PERTURB := $(or $(PERTURB),$(if $(SEED),,.))
+perturb: ## run both tables of perturbations, print their cells; PERTURB=REGEXP selects, SEED=TEXT a tenth, GUARDS=1 takes guards out
+	$(if $(GUARDS),cd dev && $(GO) run ./attack --cells --run '$(PERTURB)',\
+		{ $(GO) test -count=1 -timeout 60m -v -run '^Test(Table|Undisturbed)$$' ./workflows/perturb && \
+		cd dev && $(GO) test -count=1 -timeout 4h -v ./perturb; } | awk '/^(=== (RUN|CONT|PAUSE)|    +--- PASS)/ {next} {print}')
 
 .PHONY: worlds
 worlds: ## play WORLDS random worlds (50), print a failing script cut to the steps that it needs; SEED=NUMBER repeats them

@@ -8,18 +8,22 @@ import (
 	"time"
 )
 
-// cellsFolder has a patch for each guard that only a cell of the table of perturbations notices
+// cellsFolder has a patch for each guard that only a cell of a table of perturbations notices
 // by its name; other cells take their patches from guards/ and spec/.
 const cellsFolder = "cells"
 
-// tableOfCells is the test of the table of perturbations, harnessOfCells the harness of its cells.
+// tableOfCells is the test of the table of perturbations in virtual time.
 var tableOfCells = Cite{"workflows/perturb", "TestTable"}
 
-const harnessOfCells = "test environment"
+// harnesses returns the harness of the cells of each table, as the names of subtests have it.
+func harnesses() map[Cite]string {
+	return map[Cite]string{tableOfCells: "test environment", {"dev/perturb", "TestTable"}: "embedded server"}
+}
 
 // guardedCell is a cell that fails without a guard.
 type guardedCell struct {
 	patch Patch
+	table Cite
 	// cell is the name of the cell, without its harness.
 	cell string
 }
@@ -45,7 +49,7 @@ func guardedCells(root string) ([]guardedCell, error) {
 		}
 		for _, patch := range patches {
 			if cell, is := reused[patch.Name]; is {
-				all = append(all, guardedCell{patch, cell})
+				all = append(all, guardedCell{patch, tableOfCells, cell})
 				delete(reused, patch.Name)
 			}
 			for _, proof := range patch.Proofs {
@@ -53,7 +57,7 @@ func guardedCells(root string) ([]guardedCell, error) {
 					continue
 				}
 				for _, cell := range proof.Rows {
-					all = append(all, guardedCell{patch, cell})
+					all = append(all, guardedCell{patch, proof.Test, cell})
 				}
 			}
 		}
@@ -77,7 +81,7 @@ func takeOutForCells(ctx context.Context, root string, pattern *regexp.Regexp) (
 			continue
 		}
 		started, state := time.Now(), "killed"
-		r, err := c.patch.run(ctx, root, tableOfCells, "PERTURB=^"+regexp.QuoteMeta(c.cell)+"$")
+		r, err := c.patch.run(ctx, root, c.table, "PERTURB=^"+regexp.QuoteMeta(c.cell)+"$")
 		switch {
 		case ctx.Err() != nil:
 			return 1, ctx.Err()
@@ -90,7 +94,7 @@ func takeOutForCells(ctx context.Context, root string, pattern *regexp.Regexp) (
 		if killed++; state != "killed" {
 			killed, survived = killed-1, survived+1
 		}
-		fmt.Printf("%-8s  %s: %s, cell %s (%s)\n", state, c.patch.Name, harnessOfCells, c.cell, time.Since(started).Round(time.Second))
+		fmt.Printf("%-8s  %s: %s, cell %s (%s)\n", state, c.patch.Name, harnesses()[c.table], c.cell, time.Since(started).Round(time.Second))
 	}
 	fmt.Printf("%d cells with a guard taken out: %d noticed, %d not\n", killed+survived, killed, survived)
 	return min(survived, 1), nil
@@ -98,5 +102,5 @@ func takeOutForCells(ctx context.Context, root string, pattern *regexp.Regexp) (
 
 // test returns the subtest of the cell.
 func (c guardedCell) test() Cite {
-	return Cite{tableOfCells.Package, strings.ReplaceAll(tableOfCells.Test+"/"+harnessOfCells+"/"+c.cell, " ", "_")}
+	return Cite{c.table.Package, strings.ReplaceAll(c.table.Test+"/"+harnesses()[c.table]+"/"+c.cell, " ", "_")}
 }
