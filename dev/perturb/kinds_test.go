@@ -53,6 +53,8 @@ owner: v1
 body: {properties: {addressPrefix: 10.0.2.0/24}}
 `
 	document = "---"
+	recreate = "reconcile: {recreate: on-immutable}\n"
+	stack    = "labels: {stack: NAME}\n"
 )
 
 const (
@@ -81,6 +83,15 @@ func kinds() []*kind {
 		{name: "operation", manifests: routes, next: nextTag, options: operations, begin: all},
 		{name: "owner and child", manifests: network + document + subnet, next: nextPrefix, options: operations, begin: all},
 		{name: "turn", manifests: network + document + subnet + document + sibling, next: nextPrefix, options: operations, begin: all},
+		{name: "replace", manifests: routes + recreate, managed: true, next: nextTag, begin: func(s *scene) {
+			s.apply(0, `{"location":"eastus"}`)
+			s.reconcile(0, workflows.ReconcileInput{Recreate: true})
+		}},
+		{name: "replace an owner", manifests: network + recreate + document + subnet, managed: true, next: nextPrefix, begin: func(s *scene) {
+			s.apply(0, `{"location":"eastus"}`)
+			s.reconcile(0, workflows.ReconcileInput{Recreate: true})
+		}},
+		{name: "delete a stack", manifests: network + stack + document + subnet + stack, managed: true, next: nextPrefix, begin: (*scene).deleteStack},
 		{name: "delete with children", manifests: network + document + subnet, managed: true, next: nextPrefix, begin: func(s *scene) { s.delete(0) }},
 	}
 }

@@ -2,6 +2,7 @@ package perturb
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -126,7 +127,7 @@ func (p *process) serveTemporal(ctx context.Context, c *meter.Call) ([]byte, err
 		},
 		empty: func() { response = nil },
 	})
-	if err == errLost {
+	if errors.Is(err, errLost) {
 		return nil, unavailable()
 	}
 	return response, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -29,7 +30,9 @@ const (
 	// hangs is how long a run may take: what takes longer hangs.
 	hangs = 5 * time.Minute
 	// looks is the time between two looks at a run.
-	looks = 300 * time.Millisecond
+	looks = time.Second
+	// lateCode is the exit code of a command whose workers, or Temporal, did not respond in time.
+	lateCode = 3
 )
 
 // scene is one run of a kind of pass.
@@ -93,7 +96,7 @@ func newScene(t *testing.T, world *harness.World, k *kind, c *cell, name string)
 	for _, r := range k.azure {
 		s.put(r.path, r.body)
 	}
-	set, err := manifest.Load(manifest.Options{Stdin: strings.NewReader(strings.ReplaceAll(k.manifests, "GROUP", s.group()))}, "-")
+	set, err := manifest.Load(manifest.Options{Stdin: strings.NewReader(strings.NewReplacer("GROUP", s.group(), "NAME", s.name).Replace(k.manifests))}, "-")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,6 +134,9 @@ func (s *scene) run() *outcome {
 	s.mu.Lock()
 	s.over = true
 	s.mu.Unlock()
+	if s.cell != nil && len(violations) == 0 {
+		violations = s.settle() // the last point may be that of the end
+	}
 	o := &outcome{scene: s, points: s.points, violations: violations, resources: s.snapshot(), writes: map[string]int{}, status: map[string]string{}}
 	for _, q := range s.Sim.Requests("") {
 		if isWrite := q.Method != http.MethodGet && q.Method != http.MethodPost; isWrite && q.Status < http.StatusMultipleChoices {
@@ -240,13 +246,14 @@ func (s *scene) state(r *managed) string {
 	if generation == 0 && !deleted {
 		return ""
 	}
+	orphaned := s.isOrphaned(r)
 	description, err := s.Client.DescribeWorkflowExecution(s.T.Context(), r.desired.ID.WorkflowID(), "")
 	if err != nil {
 		return err.Error()
 	}
 	info := description.GetWorkflowExecutionInfo()
 	if closed := info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING; closed || deleted {
-		if closed && deleted && info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED {
+		if closed && (deleted || orphaned) && info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED {
 			return ""
 		}
 		status, _ := s.Status(r.desired.ID.String())
@@ -259,6 +266,9 @@ func (s *scene) state(r *managed) string {
 	} else if err := payload.DataConverter().FromPayload(stored, &summary); err != nil {
 		return err.Error()
 	}
+	if orphaned && summary.Condition.Reason == resource.ReasonWaitingForOwner {
+		return ""
+	}
 	if !summary.Condition.Ready || summary.Generation != generation {
 		return fmt.Sprintf("generation %d, %s %s: %s", summary.Generation, summary.Phase, summary.Condition.Reason, summary.Condition.Message)
 	}
@@ -270,6 +280,19 @@ func (s *scene) state(r *managed) string {
 		return ""
 	}
 	return explained(status)
+}
+
+// isOrphaned reports whether users deleted the resource around another one, and want that one. Its
+// deletion goes along, or it waits for its owner.
+func (s *scene) isOrphaned(r *managed) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !r.deleted && slices.ContainsFunc(s.resources, func(other *managed) bool { return other.deleted && s.contains(other, r) })
+}
+
+// contains reports whether a resource is inside another one.
+func (s *scene) contains(outer, inner *managed) bool {
+	return strings.HasPrefix(s.relative(inner.desired.ID.String()), s.relative(outer.desired.ID.String())+"/")
 }
 
 // explained describes a status.
@@ -386,9 +409,28 @@ func (s *scene) delete(i int) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for _, other := range s.resources {
-			other.deleted = other.deleted || other == r || strings.HasPrefix(s.relative(other.desired.ID.String()), s.relative(r.desired.ID.String())+"/")
+			other.deleted = other.deleted || other == r || s.contains(r, other)
 		}
 		return nil
+	})
+}
+
+// deleteStack deletes all resources as a stack, by their label.
+func (s *scene) deleteStack() {
+	s.sending.Go(func() {
+		result := s.CLI("delete", "-l", "stack="+s.name, "--yes", "--with-data")
+		for result.Code == lateCode && s.T.Context().Err() == nil {
+			result = s.CLI("delete", "-l", "stack="+s.name, "--yes", "--with-data")
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if result.Code != 0 {
+			s.refused = append(s.refused, result.String())
+			return
+		}
+		for _, r := range s.resources {
+			r.deleted = true
+		}
 	})
 }
 

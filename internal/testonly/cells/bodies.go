@@ -41,7 +41,7 @@ func Decoded(text string) map[string]any {
 		return body
 	}
 	if err := json.Unmarshal([]byte(text), &body); err != nil {
-		panic(fmt.Sprintf("decode %s: %v", text, err))
+		panic(fmt.Sprintf("decode %s: %v", text, err)) //nolint:forbidigo // the text is part of a test
 	}
 	return body
 }
