@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 )
 
@@ -21,6 +22,9 @@ type kind struct {
 	options func(*armsim.Options)
 	// next is a merge patch of the last resource that makes a new generation.
 	next string
+	// refusal is the reason with which Azure refuses the change of a kind that replaces its first
+	// resource. The approval is for one pass: if that ends before the DELETE, the refusal stays.
+	refusal resource.Reason
 }
 
 // initial is a resource that exists before a run, at a path in the group.
@@ -83,11 +87,7 @@ func kinds() []*kind {
 		{name: "operation", manifests: routes, next: nextTag, options: operations, begin: all},
 		{name: "owner and child", manifests: network + document + subnet, next: nextPrefix, options: operations, begin: all},
 		{name: "turn", manifests: network + document + subnet + document + sibling, next: nextPrefix, options: operations, begin: all},
-		{name: "replace", manifests: routes + recreate, managed: true, next: nextTag, begin: func(s *scene) {
-			s.apply(0, `{"location":"eastus"}`)
-			s.reconcile(0, workflows.ReconcileInput{Recreate: true})
-		}},
-		{name: "replace an owner", manifests: network + recreate + document + subnet, managed: true, next: nextPrefix, begin: func(s *scene) {
+		{name: "replace an owner", refusal: "InvalidResourceLocation", manifests: network + recreate + document + subnet, managed: true, next: nextPrefix, begin: func(s *scene) {
 			s.apply(0, `{"location":"eastus"}`)
 			s.reconcile(0, workflows.ReconcileInput{Recreate: true})
 		}},

@@ -76,6 +76,8 @@ type managed struct {
 	deleted    bool
 	// stated are merge patches of its body.
 	stated []string
+	// sent is closed once its last message is accepted or refused, nil without a message.
+	sent chan struct{}
 }
 
 // newScene starts a run of a kind with its resources in Azure and a worker.
@@ -269,17 +271,29 @@ func (s *scene) state(r *managed) string {
 	if orphaned && summary.Condition.Reason == resource.ReasonWaitingForOwner {
 		return ""
 	}
-	if !summary.Condition.Ready || summary.Generation != generation {
+	refused := s.cell != nil && s.kind.refusal != "" && summary.Condition.Reason == s.kind.refusal
+	if !summary.Condition.Ready && !refused || summary.Generation != generation {
 		return fmt.Sprintf("generation %d, %s %s: %s", summary.Generation, summary.Phase, summary.Condition.Reason, summary.Condition.Message)
 	}
 	status, err := s.Status(r.desired.ID.String())
 	switch {
 	case err != nil:
 		return err.Error()
-	case status.Condition.Ready && !status.InPass && status.Operation == "" && status.Generation == generation:
-		return ""
+	case !status.Condition.Ready && !refused, status.InPass, status.Operation != "", status.Generation != generation:
+		return explained(status)
+	case s.isAbsent(r):
+		return "Azure lacks it, though it is " + explained(status)
 	}
-	return explained(status)
+	return ""
+}
+
+// isAbsent reports whether Azure lacks a resource. A child that went with its owner is Ready until
+// its next pass.
+func (s *scene) isAbsent(r *managed) bool {
+	s.T.Helper()
+	var found []armsim.StoredResource
+	s.Sim.Call(http.MethodGet, "/resources?id="+r.desired.ID.String(), nil, &found)
+	return len(found) == 0
 }
 
 // isOrphaned reports whether users deleted the resource around another one, and want that one. Its
@@ -336,9 +350,19 @@ type message struct {
 	starts bool
 }
 
-// send sends a message beside the test until it is accepted or refused.
+// send sends a message beside the test until it is accepted or refused, after those before it to
+// the same resource.
 func (s *scene) send(r *managed, m message, accept func(client.WorkflowUpdateHandle) error) {
+	sent := make(chan struct{})
+	s.mu.Lock()
+	before := r.sent
+	r.sent = sent
+	s.mu.Unlock()
 	s.sending.Go(func() {
+		defer close(sent)
+		if before != nil {
+			<-before
+		}
 		ctx, cancel := context.WithTimeout(s.T.Context(), hangs)
 		defer cancel()
 		options := client.UpdateWorkflowOptions{

@@ -62,11 +62,11 @@ func (c *cell) count(counts *cells.Tally, column string) {
 // openCells are cells with a violation that is known and not mended, with the reason.
 var openCells = []cells.OpenCells{}
 
-// TestTable runs the cells of the table: a tenth without PERTURB, and a hundredth with -short.
+// TestTable runs the cells of the table: a tenth without PERTURB, and one of 300 with -short.
 func TestTable(t *testing.T) {
 	every := uint32(10)
 	if testing.Short() {
-		every = 100
+		every = 300
 	}
 	runs := cells.Selected(t, every)
 	world := harness.New(t, binaries, harness.Options{})
@@ -196,6 +196,8 @@ func (o *outcome) compare(undisturbed *outcome) []string {
 			if reason = "Deleted"; o.status[id] == string(resource.ReasonWaitingForOwner) {
 				reason = o.status[id]
 			}
+		case s.kind.refusal != "" && o.status[id] == string(s.kind.refusal):
+			want[id], reason = undisturbed.scene.before[id], o.status[id]
 		case body == nil:
 			body = undisturbed.scene.before[id]
 			reason = "Succeeded"
