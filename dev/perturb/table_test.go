@@ -62,11 +62,11 @@ func (c *cell) count(counts *cells.Tally, column string) {
 // openCells are cells with a violation that is known and not mended, with the reason.
 var openCells = []cells.OpenCells{}
 
-// TestTable runs the cells of the table: a tenth without PERTURB, and one of 300 with -short.
+// TestTable runs the cells of the table: a tenth without PERTURB, and one of 1,000 with -short.
 func TestTable(t *testing.T) {
 	every := uint32(10)
 	if testing.Short() {
-		every = 300
+		every = 1000
 	}
 	runs := cells.Selected(t, every)
 	world := harness.New(t, binaries, harness.Options{})

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// defaultWorlds is the number of random worlds in each run of the tests.
+	// defaultWorlds is the number of random worlds in each run of the tests; with -short it is one.
 	defaultWorlds = 2
 	// shrinkTime bounds how long shorter scripts are played for one that fails.
 	shrinkTime = 10 * time.Minute
@@ -32,9 +32,8 @@ type stage struct {
 	slots chan struct{}
 }
 
-// TestWorlds plays the kept scripts, and WORLDS random ones. WORLDS_SEED, or the
-// seed of the samples, chooses these: world i
-// of a run is repeated alone by the seed in its name.
+// TestWorlds plays the kept scripts, and WORLDS random ones. WORLDS_SEED, or the seed of the
+// samples, chooses these: world i of a run is repeated alone by the seed in its name.
 func TestWorlds(t *testing.T) {
 	t.Parallel()
 	on := stage{harness.New(t, binaries, harness.Options{}), examplesOf(t), make(chan struct{}, beside)}
@@ -130,7 +129,10 @@ func firstSeed() uint64 {
 func worldCount(t *testing.T) uint64 {
 	t.Helper()
 	text := os.Getenv("WORLDS")
-	if text == "" {
+	switch {
+	case text == "" && testing.Short():
+		return 1
+	case text == "":
 		return defaultWorlds
 	}
 	n, err := strconv.ParseUint(text, 10, 32)
