@@ -279,7 +279,7 @@ func (a *Activities) checkRestore(ctx context.Context) Finding {
 	if a.options.Records == nil && frozen == "" {
 		finding.State = FindingWarn
 		finding.Message = "neither generation-fence nor start-frozen is set: an older database of Temporal would write its specs over newer ones"
-		finding.Advice = "set generation-fence: blob, which notices an older database by itself, and start the workers with start-frozen after each restore (docs/backup.md)"
+		finding.Advice = "set generation-fence: blob, which notices an older database by itself, and start the workers with start-frozen after each restore (docs/upgrade.md#restore)"
 		return finding
 	}
 	if a.options.Records == nil {

@@ -58,7 +58,7 @@ func run(ctx context.Context, out io.Writer, base string) error {
 		fmt.Fprintln(out, change)
 	}
 	if len(changes) > 0 {
-		return fmt.Errorf("%d incompatible changes since %s: docs/compatibility.md says when they are allowed", len(changes), base)
+		return fmt.Errorf("%d incompatible changes since %s: docs/contributing/release.md says when they are allowed", len(changes), base)
 	}
 	return nil
 }

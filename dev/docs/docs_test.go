@@ -21,7 +21,6 @@ import (
 // notRun has the blocks that no test runs, by page, with the reasons that the pages
 // give.
 var notRun = map[string][]string{
-	"docs/backup.md": {"it takes the services of docker compose up"},
 	"docs/deployment.md": {
 		"no Docker engine may be there; a test reads the files as Docker Compose does, and make test-postgres runs their services",
 		"make test-postgres runs these commands, and Temporal and the Web UI with their files",
@@ -50,11 +49,12 @@ var notRun = map[string][]string{
 	},
 	"docs/contributing/simulator.md": {"it takes the frontend of a provider; TestAddress of dev/e2e runs against armsim without these variables"},
 	"docs/metrics.md":                {"it takes an address of yours"},
-	"docs/rollout.md": {
+	"docs/upgrade.md": {
 		"it takes workers of two versions; TestRollout in dev/e2e runs these commands",
 		"as above",
 		"it takes a Docker engine",
 		"TestRolloutStranded in dev/e2e runs these commands",
+		"it takes the services of docker compose up",
 	},
 }
 

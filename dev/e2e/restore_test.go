@@ -96,7 +96,7 @@ func (r restored) untilReason(one thing, reason resource.Reason) {
 	})
 }
 
-// TestRestore plays docs/backup.md: back up, change, restore, start frozen, drift, release.
+// TestRestore plays docs/upgrade.md: back up, change, restore, start frozen, drift, release.
 // Nothing is written before the release, by two workers and after a restart, and then only
 // what was confirmed.
 //

@@ -52,7 +52,7 @@ Azure, once another one is current.
 
 Start the workers of the new version beside the old ones. Then ramp it up, look at
 status, promote it, and stop the old workers when status is complete. back undoes either
-step. docs/rollout.md is the runbook.`,
+step. docs/upgrade.md is the runbook.`,
 	}
 	c.PersistentFlags().StringVar(&o.name, "deployment", "", "worker deployment (default: that of the task queue's workers)")
 	c.AddCommand(o.statusCommand(), o.rampCommand(), o.promoteCommand(), o.backCommand(), o.rescueCommand())
