@@ -146,6 +146,11 @@ func referencePage(t *testing.T) string {
 			fmt.Fprintf(&page, "| %s | %s |\n", cell(bad), strings.ReplaceAll(escapePipes(refusal(t, bad)), "<", "&lt;"))
 		}
 	}
+	section, err := os.ReadFile(filepath.Join("testdata", "what-a-put-sends.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page.Write(section)
 	page.WriteString(referenceBounds(t))
 	return page.String()
 }

@@ -15,12 +15,12 @@ import (
 	"github.com/armature-io/armature/extensions/azure"
 )
 
-// TestReferenceOfSwitches compares docs/differences.md with the switches in the table of
+// TestReferenceOfSwitches compares docs/contributing/merging.md with the switches in the table of
 // facts; `make docs` writes its table.
 func TestReferenceOfSwitches(t *testing.T) {
 	t.Parallel()
 	const begin, end = "<!-- Table of all switches: written by `make docs`; a test fails when it is stale. -->\n\n", "\n<!-- End of the table. -->"
-	path := filepath.Join("..", "..", "docs", "differences.md")
+	path := filepath.Join("..", "..", "docs", "contributing", "merging.md")
 	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestReferenceOfSwitches(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(table, got); diff != "" {
-		t.Errorf("docs/differences.md is stale; run `make docs` (-page +facts):\n%s", diff)
+		t.Errorf("docs/contributing/merging.md is stale; run `make docs` (-page +facts):\n%s", diff)
 	}
 }
 
