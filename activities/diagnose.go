@@ -260,7 +260,7 @@ func (a *Activities) observedFinding() Finding {
 	return Finding{
 		Check: "observe", State: FindingWarn,
 		Message: fmt.Sprintf("this worker only observes %s: what differs is reported, and nothing is written or deleted", a.options.Observed),
-		Advice:  "armature observed shows which corrections were not sent; to let Armature correct, take labels out of the setting observe of all workers and restart them (docs/feed.md#observe-first)",
+		Advice:  "armature observed shows which corrections were not sent; to let Armature correct, take labels out of the setting observe of all workers and restart them (docs/adopt.md#observe-first)",
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // it.
 func TestReferencePage(t *testing.T) {
 	path := filepath.Join("..", "docs", "config-reference.md")
-	got := referencePage()
+	got := referencePage(t)
 	if os.Getenv("UPDATE_DOCS") != "" {
 		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
@@ -30,8 +30,9 @@ func TestReferencePage(t *testing.T) {
 	}
 }
 
-// referencePage returns the page of all keys.
-func referencePage() string {
+// referencePage returns the page of all keys, with the section about the feed.
+func referencePage(t *testing.T) string {
+	t.Helper()
 	var page strings.Builder
 	page.WriteString("# The configuration of the worker\n\n" +
 		"<!-- Written by `make docs` from the keys themselves; a test fails when it is stale. -->\n\n" +
@@ -59,6 +60,11 @@ func referencePage() string {
 		}
 		fmt.Fprintf(&page, "| `%s` | %s | %s |\n", k.name, initial, k.usage)
 	}
+	section, err := os.ReadFile(filepath.Join("testdata", "feed.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page.Write(section)
 	return page.String()
 }
 

@@ -28,7 +28,7 @@ for as long as --since.
 
 A team promotes stack by stack: observe everything, look at the report of one stack,
 change its manifests until nothing is left that should stay as Azure has it, and take the
-stack out of the setting of all workers (docs/feed.md#observe-first).
+stack out of the setting of all workers (docs/adopt.md#observe-first).
 
 ` + cli.ExitHelp,
 		Example: "  armature observed --since 7d\n" +
