@@ -121,7 +121,7 @@ func credentialFinding(check arm.Check) Finding {
 	finding.Message = fmt.Sprintf("%s: %s answers, %s", check.Description, check.Endpoint, access)
 	if check.Err == nil {
 		if check.Visible == 0 && check.Subscription == "" {
-			finding.State, finding.Advice = FindingWarn, "give it a role at a subscription or a resource group (docs/credentials.md); one at a resource group alone shows none here"
+			finding.State, finding.Advice = FindingWarn, "give it a role at a subscription or a resource group (docs/security.md#rights-in-azure); one at a resource group alone shows none here"
 		}
 		return finding
 	}
@@ -146,7 +146,7 @@ func adviceFor(check arm.Check) string {
 	case failure.Status == http.StatusUnauthorized:
 		return "ARM accepts no token of this credential: check tenant-id, cloud and audience in the worker's config"
 	case failure.Status == http.StatusForbidden:
-		return "give the credential a role there (docs/credentials.md); a new assignment takes minutes to spread"
+		return "give the credential a role there (docs/security.md#rights-in-azure); a new assignment takes minutes to spread"
 	case failure.Status == http.StatusNotFound:
 		return "check the subscription: this credential does not see it, or it belongs to another tenant"
 	case failure.Class == arm.ClassThrottled:
@@ -200,7 +200,7 @@ func (a *Activities) checkRights(ctx context.Context, id resource.ID) Finding {
 	if len(missing) > 0 {
 		finding.State = FindingError
 		finding.Message = fmt.Sprintf("not granted at %s: %s", id.Short(), strings.Join(missing, ", "))
-		finding.Advice = "give the credential a role with these actions there (docs/credentials.md); read alone is enough for policy observe"
+		finding.Advice = "give the credential a role with these actions there (docs/security.md#rights-in-azure); read alone is enough for policy observe"
 	}
 	return finding
 }
@@ -240,7 +240,7 @@ func (a *Activities) checkGuards(ctx context.Context) []Finding {
 	access := Finding{Check: "writes", State: FindingOK, Message: "the worker may write"}
 	if a.options.ReadOnly {
 		access.State, access.Message = FindingWarn, "the worker is read-only: it plans and compares, and writes nothing"
-		access.Advice = "for a worker that writes, remove read-only from its configuration and give its credential the rights (docs/credentials.md)"
+		access.Advice = "for a worker that writes, remove read-only from its configuration and give its credential the rights (docs/security.md#rights-in-azure)"
 	}
 	checks := append(a.checkRules(), access)
 	if len(a.options.Observed) > 0 {

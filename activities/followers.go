@@ -72,7 +72,7 @@ func feedFinding(check string, state FeedState, known bool, now time.Time) Findi
 		finding.Advice = "run armature doctor again in a minute; if this persists, read the worker's log"
 	case state.Refused != "":
 		finding.State, finding.Message = FindingError, state.Source+" refuses the credential: "+state.Refused+hourly
-		finding.Advice = "give it the right to read the source (docs/config-reference.md)"
+		finding.Advice = "give it the right to read the source (docs/config-reference.md#the-feed-of-changes)"
 	case state.Through.IsZero():
 		finding.State, finding.Message = FindingWarn, "it has read nothing yet"+hourly
 		finding.Advice = "run armature doctor again in a minute"

@@ -14,10 +14,10 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// roleOfDocs is the custom role that docs/credentials.md shows.
+// roleOfDocs is the custom role that docs/security.md shows.
 func roleOfDocs(t *testing.T) []string {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join("..", "docs", "credentials.md"))
+	page, err := os.ReadFile(filepath.Join("..", "docs", "security.md"))
 	must(t, err)
 	_, block, _ := strings.Cut(string(page), "```json\n")
 	block, _, _ = strings.Cut(block, "```")
@@ -102,11 +102,11 @@ func TestRightsOfDocs(t *testing.T) {
 		t.Errorf("with the role of the docs a deletion cannot be planned: %+v", planned)
 	}
 	if len(missing) > 0 {
-		t.Errorf("the role of docs/credentials.md lacks %v", missing)
+		t.Errorf("the role of docs/security.md lacks %v", missing)
 	}
 	for _, action := range role {
 		if !used[action] {
-			t.Errorf("the role of docs/credentials.md grants %s, which nothing needed", action)
+			t.Errorf("the role of docs/security.md grants %s, which nothing needed", action)
 		}
 	}
 }

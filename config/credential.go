@@ -27,7 +27,7 @@ func credentialKeys() []key {
 		{"subscriptions", "", "list of the subscriptions that it is restricted to: it serves no other, and these where a manifest names no credential; without it, it serves every manifest that names it"},
 		{"may-read", "", "list of further subscriptions from which resources in subscriptions may read, for $ref and owners; none without it"},
 		{"tied", "", "strict: manifests of resources in subscriptions may name no other credential, not even default; empty allows it"},
-		{"secrets.env-prefix", "", "prefix of the variables that $secret env: may read in manifests of its resources; empty allows none, see credentials.md"},
+		{"secrets.env-prefix", "", "prefix of the variables that $secret env: may read in manifests of its resources; empty allows none, see encryption.md"},
 		{"secrets.dir", "", "folder that $secret file: may read there; empty allows none"},
 		{"export.vaults", "", "list of the secrets that exports of its resources may write, each as https://VAULT.vault.azure.net/secrets/PREFIX*; empty allows none, see everyday.md"},
 		{"feed-queue", "", "URL of the storage queue with the events of its subscriptions, for feed.source queue; empty is none"},

@@ -30,7 +30,7 @@ func TestReferencePage(t *testing.T) {
 	}
 }
 
-// referencePage returns the page of all keys, with the section about the feed.
+// referencePage returns the page of all keys, with the sections about credentials and the feed.
 func referencePage(t *testing.T) string {
 	t.Helper()
 	var page strings.Builder
@@ -51,7 +51,7 @@ func referencePage(t *testing.T) string {
 	page.WriteString("\n## Named credentials\n\n" +
 		"The file may contain additional credentials, each as a section `" + credentialsKey + ".NAME` with a name of lower-case letters, digits and dashes; " +
 		"`default` names the worker's own. No variable or flag sets their keys, except the variables of the Kubernetes webhook for `workload-identity`. " +
-		"Which credential serves a resource, and how each kind works: [credentials.md](credentials.md).\n\n" +
+		"The [kinds](#kinds-of-credentials), and [which credential a resource uses](#several-credentials), are below the table.\n\n" +
 		"| key below `" + credentialsKey + ".NAME` | default | meaning |\n|---|---|---|\n")
 	for _, k := range credentialKeys() {
 		initial := ""
@@ -60,11 +60,13 @@ func referencePage(t *testing.T) string {
 		}
 		fmt.Fprintf(&page, "| `%s` | %s | %s |\n", k.name, initial, k.usage)
 	}
-	section, err := os.ReadFile(filepath.Join("testdata", "feed.md"))
-	if err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"credentials.md", "feed.md"} {
+		section, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		page.Write(section)
 	}
-	page.Write(section)
 	return page.String()
 }
 

@@ -33,7 +33,7 @@ The body is what a PUT sends, as ARM documents it. These mappings are replaced:
 |---|---|
 | ` + "`{$ref: vnet1}`" + ` | the resource ID of a manifest of the same apply, of a [managed resource](environments.md#names-of-managed-resources) with the name, or of the named resource ID (` + "`ID@api-version`" + ` if the api-version is not known). It is a dependency: it must be Ready first |
 | ` + "`{$ref: vnet1, path: properties.x}`" + ` | the observed value at that path |
-| ` + "`{$secret: env:NAME}`" + ` | the worker's environment variable, read for the PUT only; the [allow-list](credentials.md#secrets-of-the-worker) of the resource's credential restricts the names |
+| ` + "`{$secret: env:NAME}`" + ` | the worker's environment variable, read for the PUT only; the [allow-list](encryption.md#secrets-of-the-worker) of the resource's credential restricts the names |
 | ` + "`{$secret: file:NAME}`" + ` | a file in the folder of that allow-list (` + "`secrets.dir`" + `) |
 | ` + "`{$secret: 'keyvault:https://VAULT.vault.azure.net/secrets/NAME'}`" + ` | a secret of a key vault, read with the resource's credential; append ` + "`/VERSION`" + ` to pin a version |
 | ` + "`{$plain: VALUE}`" + ` | the value, a text or a list of texts, where the name of the property or the form of the text is that of a secret and it is none |
@@ -43,7 +43,7 @@ The body is what a PUT sends, as ARM documents it. These mappings are replaced:
 
 The last three are also allowed in all other fields, ` + "`$text`" + ` there without ` + "`ref`" + `.
 
-A secret never appears in a history, a log or a response, and is refused under tags, names and locations, which are public. A literal text that [is a secret](credentials.md#what-is-a-secret) by the name of its property (password, key, token, everything in protectedSettings …) or by its form (a connection string, a JWT, the address of a hook …) is refused, unless ` + "`$plain`" + ` states that it is none: its value is then shown in plans, histories and messages. The ` + "`key`" + ` of a filter, a label selector or a pair and the ` + "`keys`" + ` of an index need no ` + "`$plain`" + `.
+A secret never appears in a history, a log or a response, and is refused under tags, names and locations, which are public. A literal text that [is a secret](encryption.md#what-is-a-secret) by the name of its property (password, key, token, everything in protectedSettings …) or by its form (a connection string, a JWT, the address of a hook …) is refused, unless ` + "`$plain`" + ` states that it is none: its value is then shown in plans, histories and messages. The ` + "`key`" + ` of a filter, a label selector or a pair and the ` + "`keys`" + ` of an index need no ` + "`$plain`" + `.
 
 Numbers keep every digit. Dates, ` + "`yes`, `no`, `on` and `off`" + ` are texts. Anchors, aliases and merge keys work. ` + "`id`, `name` and `type`" + ` at the top of a body must agree with the manifest and are not sent.
 

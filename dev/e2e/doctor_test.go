@@ -108,7 +108,7 @@ func TestDoctor(t *testing.T) {
 			spoil: func(w *harness.World) {
 				w.Sim.Call(http.MethodPost, "/deny", armsim.Denial{Scope: "*", Method: "PUT"}, nil)
 			},
-			check: "rights", state: activities.FindingError, text: []string{"not granted at adx: Microsoft.Kusto/clusters/write", "docs/credentials.md"},
+			check: "rights", state: activities.FindingError, text: []string{"not granted at adx: Microsoft.Kusto/clusters/write", "docs/security.md"},
 		},
 		"refused subscription": {
 			reason: "the credential may not read its own subscription", world: tls, code: 1,

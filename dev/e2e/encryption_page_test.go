@@ -12,10 +12,10 @@ import (
 	"github.com/armature-io/armature/dev/internal/harness"
 )
 
-// clearField is a field in the table of docs/encryption.md.
+// clearField is a field in the table of docs/contributing/encryption.md.
 var clearField = regexp.MustCompile("`([a-zA-Z_ -]+)`")
 
-// compareWithPage checks that docs/encryption.md lists every field that stays clear, and
+// compareWithPage checks that docs/contributing/encryption.md lists every field that stays clear, and
 // no other one.
 func compareWithPage(t *testing.T, clear map[string][]string) {
 	t.Helper()
@@ -23,11 +23,11 @@ func compareWithPage(t *testing.T, clear map[string][]string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := os.ReadFile(filepath.Join(root, "docs", "encryption.md"))
+	page, err := os.ReadFile(filepath.Join(root, "docs", "contributing", "encryption.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(page), "## What an operator of Temporal sees")
+	_, section, _ := strings.Cut(string(page), "## Fields that stay clear")
 	section, _, _ = strings.Cut(section, "\n## ")
 	listed := map[string]bool{}
 	for line := range strings.Lines(section) {
@@ -39,12 +39,12 @@ func compareWithPage(t *testing.T, clear map[string][]string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(clear)) {
 		if !listed[name] {
-			t.Errorf("%s is clear, for example %.200q; list it in docs/encryption.md", name, clear[name][0])
+			t.Errorf("%s is clear, for example %.200q; list it in docs/contributing/encryption.md", name, clear[name][0])
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(listed)) {
 		if len(clear[name]) == 0 {
-			t.Errorf("docs/encryption.md lists %s, which the test did not find", name)
+			t.Errorf("docs/contributing/encryption.md lists %s, which the test did not find", name)
 		}
 	}
 }

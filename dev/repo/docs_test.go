@@ -155,7 +155,7 @@ func TestLinksResolve(t *testing.T) {
 const (
 	maxReadmeLines = 120
 	maxPageWords   = 2_500
-	maxUserPages   = 21
+	maxUserPages   = 20
 )
 
 // longPages are pages in which readers look up one entry. Three are generated.
