@@ -127,7 +127,8 @@ func (r *reconciler) advance(ctx workflow.Context) (ends bool, err error) {
 	return true, nil
 }
 
-// start registers the handlers, waits for the first spec, and goes on with what the run before left.
+// start registers the handlers, waits for the first spec, and sends the notifications that the run
+// before left.
 func (r *reconciler) start(ctx workflow.Context) error {
 	if err := r.registerHandlers(ctx); err != nil {
 		return err
