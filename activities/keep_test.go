@@ -128,7 +128,7 @@ func TestGuardSettingsOfOthers(t *testing.T) {
 	cases := map[string]struct {
 		reason, id, version string
 		body, theirs, drift string
-		// also are patches of other resources by another tool, next is the body of the
+		// also are patches of other resources, or new ones, by another tool, next is the body of the
 		// manifest from the second correction on.
 		also map[string]string
 		next string
@@ -170,6 +170,14 @@ func TestGuardSettingsOfOthers(t *testing.T) {
 			also:   map[string]string{groupText + "/providers/Microsoft.ContainerService/managedClusters/aks/agentPools/system": `{"properties":{"count":4}}`},
 			drift:  `{"properties":{"disableLocalAccounts":false}}`,
 			keeps:  []string{`"upgradeChannel":"stable"`, `"count":4`, `"disableLocalAccounts":true`},
+		},
+		"cluster with a pool of another manifest": {
+			reason: "the versions of all pools are stated or none", id: groupText + "/providers/Microsoft.ContainerService/managedClusters/aks", version: "2024-02-01",
+			body:   `{"location":"westus2","identity":{"type":"SystemAssigned"},"properties":{"dnsPrefix":"aks","disableLocalAccounts":true,"agentPoolProfiles":[{"name":"system","mode":"System","vmSize":"Standard_DS2_v2","count":1}]}}`,
+			theirs: `{"tags":{"cost":"1"}}`,
+			also:   map[string]string{groupText + "/providers/Microsoft.ContainerService/managedClusters/aks/agentPools/batch": `{"properties":{"vmSize":"Standard_DS2_v2","count":2,"orchestratorVersion":"1.31.6"}}`},
+			drift:  `{"properties":{"disableLocalAccounts":false}}`,
+			keeps:  []string{`"name":"batch"`, `"cost":"1"`, `"disableLocalAccounts":true`},
 		},
 		"document account": {
 			reason: "an operator opened it for an office", id: groupText + "/providers/Microsoft.DocumentDB/databaseAccounts/cosmos", version: "2023-11-15",
@@ -241,6 +249,10 @@ func TestGuardSettingsOfOthers(t *testing.T) {
 			}
 			p.patch(tc.theirs)
 			for other, patch := range tc.also {
+				if len(w.sim.Resources(other, "")) == 0 {
+					w.put(other, patch)
+					continue
+				}
 				(&passRunner{world: w, spec: resource.Desired{ID: id(t, other)}}).patch(patch)
 			}
 			if got := p.pass(); got.Stops() || p.puts != 1 {

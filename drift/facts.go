@@ -67,6 +67,9 @@ type PropertyFact struct {
 	Immutable bool `yaml:"immutable"`
 	// Kept is set if the service keeps the value when a PUT to an existing resource omits it.
 	Kept bool `yaml:"kept"`
+	// AllOrNone is set if the service takes the member of items that are resources themselves in
+	// all items or in none: a child that a PUT keeps lacks it if an item of the manifest does.
+	AllOrNone bool `yaml:"allOrNone"`
 	// Release begins the values that releases outside of manifests set, for example "DOCKER|";
 	// "*" is any value.
 	Release string `yaml:"release"`

@@ -45,6 +45,13 @@ func (r *Registry) childFacts(resourceType string) *childFacts {
 	keeps := stated.PutKeepsOmitted != ""
 	facts.addLists(stated.InlineLists, keeps)
 	facts.addLists(r.listedInline(resourceType), keeps)
+	for i, list := range facts.lists {
+		for _, fact := range stated.Comparison.Properties {
+			if member, within := strings.CutPrefix(fact.Path, list.path.String()+"[*]."); within && fact.AllOrNone {
+				facts.lists[i].allOrNone = append(facts.lists[i].allOrNone, member)
+			}
+		}
+	}
 	return facts
 }
 

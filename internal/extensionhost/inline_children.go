@@ -3,6 +3,7 @@ package extensionhost
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/extensions"
@@ -24,6 +25,8 @@ type childKeeper struct {
 type inlineList struct {
 	path            resource.Path
 	keptWhenOmitted bool
+	// allOrNone are the members that Azure takes in all items or in none.
+	allOrNone []string
 }
 
 // ModifyARMResource adds the children; obj is what a GET shows now, unmasked.
@@ -39,6 +42,7 @@ func (k childKeeper) ModifyARMResource(
 ) (map[string]any, error) {
 	for _, list := range k.lists {
 		list.keep(payload, obj.Observed)
+		list.align(payload, obj.Desired)
 	}
 	return next(ctx, payload, obj, owner, resolver, client, log)
 }
@@ -69,6 +73,41 @@ func (l inlineList) keep(payload, observed map[string]any) {
 	if len(kept) > len(listed) {
 		l.path.Set(payload, kept)
 	}
+}
+
+// align leaves the members allOrNone out of the items of a payload that the manifest does not state,
+// if one that it states lacks them.
+func (l inlineList) align(payload, manifest map[string]any) {
+	stated, listed := l.items(manifest), l.items(payload)
+	for _, member := range l.allOrNone {
+		if !slices.ContainsFunc(stated, func(item any) bool { return lacks(item, member) }) {
+			continue
+		}
+		aligned := make([]any, len(listed))
+		for i, item := range listed {
+			aligned[i] = item
+			object, _ := item.(map[string]any)
+			name, _ := object["name"].(string)
+			if _, own := (resource.Step{Key: "name", Value: name}).Get(stated); !own && !lacks(item, member) {
+				other := jsontree.Clone(object)
+				delete(other, member)
+				aligned[i] = other
+			}
+		}
+		l.path.Set(payload, aligned)
+		listed = aligned
+	}
+}
+
+func (l inlineList) items(body map[string]any) []any {
+	value, _ := l.path.Get(body)
+	items, _ := value.([]any)
+	return items
+}
+
+func lacks(item any, member string) bool {
+	object, _ := item.(map[string]any)
+	return object[member] == nil
 }
 
 // ChildLists returns the paths of the lists in a body whose items are children, which a PUT
