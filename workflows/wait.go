@@ -80,8 +80,7 @@ func (r *reconciler) wait(ctx workflow.Context) error {
 	w := r.beginWait(ctx)
 	for !w.ended() {
 		if err := workflow.Await(ctx, w.interrupted); err != nil {
-			w.cancel()
-			return err
+			return err // canceled, and the timer with it
 		}
 		r.receiveSignals(ctx)
 	}

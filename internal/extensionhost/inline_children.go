@@ -78,24 +78,25 @@ func (l inlineList) keep(payload, observed map[string]any) {
 // align leaves the members allOrNone out of the items of a payload that the manifest does not state,
 // if one that it states lacks them.
 func (l inlineList) align(payload, manifest map[string]any) {
-	stated, listed := l.items(manifest), l.items(payload)
+	stated := l.items(manifest)
+	own := func(item any) bool {
+		object, _ := item.(map[string]any)
+		name, _ := object["name"].(string)
+		_, found := resource.Step{Key: "name", Value: name}.Get(stated)
+		return found
+	}
 	for _, member := range l.allOrNone {
-		if !slices.ContainsFunc(stated, func(item any) bool { return lacks(item, member) }) {
+		listed := l.items(payload)
+		if !slices.ContainsFunc(listed, func(item any) bool { return own(item) && lacks(item, member) }) {
 			continue
 		}
-		aligned := make([]any, len(listed))
-		for i, item := range listed {
-			aligned[i] = item
-			object, _ := item.(map[string]any)
-			name, _ := object["name"].(string)
-			if _, own := (resource.Step{Key: "name", Value: name}).Get(stated); !own && !lacks(item, member) {
-				other := jsontree.Clone(object)
-				delete(other, member)
-				aligned[i] = other
+		aligned := jsontree.Clone(listed)
+		for _, item := range aligned {
+			if object, _ := item.(map[string]any); !own(item) {
+				delete(object, member)
 			}
 		}
 		l.path.Set(payload, aligned)
-		listed = aligned
 	}
 }
 
