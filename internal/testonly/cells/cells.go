@@ -22,11 +22,14 @@ func Name(kind string, point fmt.Stringer, disturbance string) string {
 	return fmt.Sprintf("%s/%s/%s", kind, strings.ReplaceAll(point.String(), "/", ":"), disturbance)
 }
 
+// Variable is the environment variable with the pattern of the cells that run.
+const Variable = "PERTURB"
+
 // Selected returns which cells run, by their names: those that match PERTURB, and without it one
 // of every cells, which the seed of all samples chooses.
 func Selected(t *testing.T, every uint32) func(name string) bool {
 	t.Helper()
-	if selected := os.Getenv("PERTURB"); selected != "" {
+	if selected := os.Getenv(Variable); selected != "" {
 		pattern, err := regexp.Compile(selected)
 		if err != nil {
 			t.Fatal(err)
