@@ -245,7 +245,7 @@ func (c *Client) unreadable(op Operation) Operation {
 func finish(op Operation) Operation {
 	op.Done, op.Outcome = true, outcomeOfState(op.State)
 	if op.Outcome != OutcomeSucceeded {
-		op.Err = operationError(op.Response, op.State)
+		op.Err = operationError(op.Response)
 	}
 	return op
 }

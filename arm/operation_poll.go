@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
@@ -107,7 +106,7 @@ func (c *Client) progress(poll Poll, r pollResponse) Poll {
 	if r.err == nil && r.done(poll.State) {
 		poll.Done, poll.Outcome, poll.RetryAfter = true, outcomeOfState(poll.State), 0
 		if poll.Outcome != OutcomeSucceeded {
-			poll.Err = operationError(Response{Status: r.status, Body: r.payload, RequestID: poll.RequestID}, poll.State)
+			poll.Err = operationError(Response{Status: r.status, Body: r.payload, RequestID: poll.RequestID})
 		}
 		return poll
 	}
@@ -148,11 +147,11 @@ func (c *Client) unreadablePoll(poll Poll) Poll {
 
 // operationError returns the error of an operation that ended as Failed or
 // Canceled. Its code is about the operation, so it is classified as a write.
-func operationError(response Response, state string) *Error {
+func operationError(response Response) *Error {
 	e := parseError(response.Body)
 	e.Status, e.RequestID = response.Status, response.RequestID
 	if e.Message == "" {
-		e.Message = fmt.Sprintf("the operation ended as %s without a reason", strings.TrimSpace(state))
+		e.Message = "ARM gave no reason"
 	}
 	e.classify(http.MethodPut)
 	return e

@@ -239,7 +239,7 @@ func TestPoll(t *testing.T) {
 			via:    pollAsyncURL, uri: op,
 			reply: reply{200, nil, `{"status":"Cancelled"}`},
 			want: Poll{Done: true, Outcome: OutcomeCanceled, State: "Cancelled", RequestID: "request-1",
-				Err: &Error{Status: 200, Message: "the operation ended as Cancelled without a reason", RequestID: "request-1", Class: ClassSlow}},
+				Err: &Error{Status: 200, Message: "ARM gave no reason", RequestID: "request-1", Class: ClassSlow}},
 		},
 		"AsyncAcceptedEmpty": {
 			reason: "202 without a body means in progress",
@@ -325,7 +325,7 @@ func TestPoll(t *testing.T) {
 			via:    pollLocation, uri: op,
 			reply: reply{200, nil, `{"properties":{"provisioningState":"Failed"}}`},
 			want: Poll{Done: true, Outcome: OutcomeFailed, State: "Failed", RequestID: "request-1",
-				Err: &Error{Status: 200, Message: "the operation ended as Failed without a reason", RequestID: "request-1", Class: ClassSlow}},
+				Err: &Error{Status: 200, Message: "ARM gave no reason", RequestID: "request-1", Class: ClassSlow}},
 		},
 		"Location400": {
 			reason: "azcore reports a failure; only the resource shows the outcome",

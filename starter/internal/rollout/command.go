@@ -76,9 +76,11 @@ what is stranded: pinned to a version that no worker serves.
 
 It needs no worker, and asks Temporal for counts, not for each resource.
 
-Exit codes: 0 everything runs on the current version, or there are no versions; 2 a ramp
-or a move is in progress; 1 something is stranded or failing, or any error; 3 Temporal
-is unreachable.`,
+Exit codes:
+  0  everything runs on the current version, or there are no versions
+  1  something is stranded or failing, or any error
+  2  a ramp or a move is in progress
+  3  Temporal is unreachable`,
 		Example: "  armature rollout status\n  armature rollout status --wait --timeout 2h && docker compose stop worker-old",
 		Args:    cli.NoArgs(""),
 		RunE: func(c *cobra.Command, _ []string) error {
