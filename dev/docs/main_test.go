@@ -13,25 +13,7 @@ import (
 // binaries are built once for all pages.
 var binaries harness.Binaries
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	folder, err := os.MkdirTemp("", "armature-docs-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(folder) }()
-	if err := fillCache(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	if binaries, err = harness.Build(context.Background(), folder); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
-}
+func TestMain(m *testing.M) { harness.Main(m, &binaries, fillCache) }
 
 // fillCache sets the flags of the pages for the builds of the process, and builds what pages
 // build beside worker and CLI. From an empty cache all this takes minutes, longer than a

@@ -4,9 +4,6 @@
 package e2e
 
 import (
-	"context"
-	"fmt"
-	"os"
 	"testing"
 
 	"github.com/armature-io/armature/dev/internal/harness"
@@ -15,18 +12,4 @@ import (
 // binaries are built once for all scenarios.
 var binaries harness.Binaries
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	folder, err := os.MkdirTemp("", "armature-e2e-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(folder) }()
-	if binaries, err = harness.Build(context.Background(), folder); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
-}
+func TestMain(m *testing.M) { harness.Main(m, &binaries) }

@@ -1,7 +1,6 @@
 package perturb
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -28,21 +27,7 @@ const sideBySide = 24
 // binaries are built once.
 var binaries harness.Binaries
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	folder, err := os.MkdirTemp("", "armature-perturb-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(folder) }()
-	if binaries, err = harness.Build(context.Background(), folder); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
-}
+func TestMain(m *testing.M) { harness.Main(m, &binaries) }
 
 // cell is a cell of the table.
 type cell struct {

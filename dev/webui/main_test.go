@@ -1,8 +1,6 @@
 package webui
 
 import (
-	"context"
-	"fmt"
 	"os"
 	"testing"
 
@@ -20,21 +18,9 @@ const (
 // binaries are built once.
 var binaries harness.Binaries
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
+func TestMain(m *testing.M) {
 	if os.Getenv(chromiumVariable) == "" {
-		return m.Run() // each test reports what is missing
+		os.Exit(m.Run()) // each test reports what is missing
 	}
-	folder, err := os.MkdirTemp("", "armature-webui-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(folder) }()
-	if binaries, err = harness.Build(context.Background(), folder); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
+	harness.Main(m, &binaries)
 }

@@ -13,6 +13,9 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/armature-io/armature/extensions/azure"
+	"github.com/armature-io/armature/internal/extensionhost"
 )
 
 // exampleSubscription is the subscription of the examples.
@@ -22,10 +25,11 @@ const exampleSubscription = "11111111-2222-3333-4444-555555555555"
 type document map[string]any
 
 // catalogue has the examples by name. Needs are the names of the owner and of the references of
-// each, itself not included.
+// each, itself not included; facts are those of the built-in types.
 type catalogue struct {
 	documents map[string]document
 	needs     map[string][]string
+	facts     *extensionhost.Registry
 }
 
 // readCatalogue reads the manifests in folder.
@@ -34,7 +38,11 @@ func readCatalogue(folder string) (*catalogue, error) {
 	if err != nil || len(files) == 0 {
 		return nil, fmt.Errorf("find manifests in %s: %d files (%w)", folder, len(files), err)
 	}
-	c := &catalogue{documents: map[string]document{}, needs: map[string][]string{}}
+	facts, err := extensionhost.New(azure.BuiltIn()...)
+	if err != nil {
+		return nil, err
+	}
+	c := &catalogue{documents: map[string]document{}, needs: map[string][]string{}, facts: facts}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		if err != nil {

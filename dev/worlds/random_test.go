@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/types"
 )
 
@@ -186,7 +187,7 @@ func (c *catalogue) settings(name string) []setting {
 	for _, property := range properties.Type.Properties {
 		path := "properties." + property.Name
 		_, stated := valueAt(c.documents[name], "body."+path)
-		if stated || property.Flags != 0 || isState(property.Name) || path == autoscaler {
+		if stated || property.Flags != 0 || isState(property.Name) || path == autoscaler || c.isFixed(name, path) {
 			continue
 		}
 		if values := choice(property.Type); len(values) > 1 {
@@ -194,6 +195,14 @@ func (c *catalogue) settings(name string) []setting {
 		}
 	}
 	return found
+}
+
+// isFixed reports whether Azure takes the value at a path only when it creates the resource.
+func (c *catalogue) isFixed(name, path string) bool {
+	typ, _, _ := strings.Cut(c.documents[name].text("type"), "@")
+	return slices.ContainsFunc(c.facts.Facts(typ).Comparison.Properties, func(f drift.PropertyFact) bool {
+		return f.Immutable && strings.EqualFold(f.Path, path)
+	})
 }
 
 // isState reports whether a property shows a state although it is published as writable.

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 )
 
 // Binaries are the paths of the programs under test.
@@ -31,7 +32,33 @@ func quickWaits() map[string]string {
 	return map[string]string{"--reread-window": "ARMATURE_REREAD_WINDOW=3s", "--settle-time": "ARMATURE_SETTLE_TIME=2s"}
 }
 
-// Build builds the programs into folder. TestMain calls it once.
+// Main is a TestMain: it prepares, builds the programs into binaries, runs the tests of the
+// package and ends the process with their exit code.
+func Main(m *testing.M, binaries *Binaries, prepare ...func(context.Context) error) {
+	os.Exit(runTests(m, binaries, prepare))
+}
+
+func runTests(m *testing.M, binaries *Binaries, prepare []func(context.Context) error) int {
+	folder, err := os.MkdirTemp("", "armature-tests-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	build := func(ctx context.Context) (err error) {
+		*binaries, err = Build(ctx, folder)
+		return err
+	}
+	for _, step := range append(prepare, build) {
+		if err := step(context.Background()); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	return m.Run()
+}
+
+// Build builds the programs into folder.
 func Build(ctx context.Context, folder string) (Binaries, error) {
 	root, err := Root(ctx)
 	if err != nil {
