@@ -265,6 +265,8 @@ func TestPassShowsLongOperations(t *testing.T) {
 			r.script.poll = func(in activities.PollOperationInput) (activities.PollOperationResult, error) {
 				if status := r.statusNow(); status.Phase != workflows.PhaseOperating || status.Operation != "PUT" {
 					t.Errorf("%s: the status is %s, %q during the operation", c.reason, status.Phase, status.Operation)
+				} else if condition := status.Condition; condition.Ready || !strings.Contains(condition.Message, "operation is in progress") {
+					t.Errorf("%s: the condition during the operation is %+v", c.reason, condition)
 				}
 				result := activities.PollOperationResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}}
 				if c.outlasts && in.Short > 0 {
