@@ -48,6 +48,15 @@ func TestWorkers(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("workers (-want +got):\n%s", diff)
 	}
+	var live []string
+	for _, worker := range got {
+		if worker.IsLive(now) {
+			live = append(live, worker.Identity)
+		}
+	}
+	if diff := cmp.Diff([]string{"2@b@", "3@c@"}, live); diff != "" {
+		t.Errorf("live workers (-want +got):\n%s", diff)
+	}
 }
 
 func TestChecksByVersion(t *testing.T) {
