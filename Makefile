@@ -268,7 +268,7 @@ chromium:
 
 .PHONY: bench
 bench: ## measure; BENCH=wake for one part, BENCH=scale for large numbers (up to an hour), DISTANCE=30ms far from Temporal; writes dev/bench.json
-	cd dev && BENCH='$(or $(BENCH),all)' DISTANCE='$(DISTANCE)' $(GO) test -count=1 -timeout $(if $(filter scale,$(BENCH)),4h,40m) -v ./bench
+	cd dev && BENCH='$(or $(BENCH),all)' DISTANCE='$(DISTANCE)' $(GO) test -count=1 -timeout $(if $(filter scale,$(BENCH)),4h,60m) -v ./bench
 
 # PARTS are the parts of `make check`, the longest first. test-dev has the tests of layers, and
 # test-product those of replay.

@@ -50,7 +50,7 @@ func changeAs(w *harness.World, name, id, purpose string) {
 // TestFeed measures, for both sources, the time from Azure's report of a change to the verdict
 // that names its author, with 2,000 resources, and how many GETs their own creations cost in all.
 func TestFeed(t *testing.T) {
-	binaries := requirePart(t, "feed")
+	binaries := requireOnlyPart(t, "feed")
 	all := figures{}
 	for _, source := range []string{"resource-graph", "queue"} {
 		t.Run(source, func(t *testing.T) {
@@ -131,7 +131,7 @@ const (
 // 20 s: each change is corrected exactly once. The interval of a minute finds what no report tells
 // in time.
 func TestLossyFeed(t *testing.T) {
-	binaries := requirePart(t, "feed")
+	binaries := requireOnlyPart(t, "feed")
 	for _, source := range []string{"resource-graph", "queue"} {
 		t.Run(source, func(t *testing.T) {
 			t.Parallel()

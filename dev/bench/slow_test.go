@@ -56,7 +56,7 @@ type slowCase struct {
 // leave within two minutes, and actions stay within one and a half times those of a quick one.
 // Beyond the 10 s that an answer may take nothing is written, and the reason is Temporal's.
 func TestSlow(t *testing.T) {
-	binaries := requirePart(t, "slow")
+	binaries := requireOnlyPart(t, "slow")
 	cases := []*slowCase{{name: "none"}}
 	for _, name := range []string{"describe", "heartbeat", "update", "together"} {
 		for _, delay := range []time.Duration{1500 * time.Millisecond, 2500 * time.Millisecond, 4 * time.Second, 8 * time.Second} {
