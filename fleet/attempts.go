@@ -75,7 +75,8 @@ func endOf(err error) string {
 	return ""
 }
 
-// describeRun returns whether the run still runs, and the newest generation in its memo.
+// describeRun returns whether the run still runs and manages its resource, and the newest
+// generation in its memo.
 func (f *Fleet) describeRun(ctx context.Context, attempt writing.Attempt) (writing.Standing, error) {
 	described, err := f.temporal.DescribeWorkflowExecution(ctx, attempt.WorkflowID, attempt.RunID)
 	switch {
@@ -95,8 +96,12 @@ func (f *Fleet) describeRun(ctx context.Context, attempt writing.Attempt) (writi
 		return writing.Standing{Over: "the workflow task of this check is over"}, nil
 	}
 	var standing writing.Standing
-	if err := f.readMemo(info, workflows.MemoGeneration, &standing.Generation); err != nil {
+	var forgotten bool
+	if err := errors.Join(f.readMemo(info, workflows.MemoGeneration, &standing.Generation), f.readMemo(info, workflows.MemoForgotten, &forgotten)); err != nil {
 		return writing.Standing{}, err
+	}
+	if forgotten {
+		standing.Over = "the management of the resource has ended"
 	}
 	return standing, nil
 }

@@ -47,6 +47,9 @@ func TestConfirm(t *testing.T) {
 		"Generation": {reason: "an apply during a write is in the memo", generation: 7, change: func(s *server) {
 			s.running[id].Memo.Fields[workflows.MemoGeneration] = encode(s.t, 7)
 		}},
+		"Forgotten": {reason: "the management ended during a write", over: "management of the resource has ended", change: func(s *server) {
+			s.running[id].Memo.Fields[workflows.MemoForgotten] = encode(s.t, true)
+		}},
 		"OtherAttempt": {reason: "the server knows no such attempt any more", over: "another attempt has begun",
 			change: func(s *server) { s.beatErr = serviceerror.NewNotFound("activity not found") }},
 		"Canceled": {reason: "the workflow was canceled", over: "canceled",

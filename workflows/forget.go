@@ -15,7 +15,8 @@ func (r *reconciler) validateForget(ForgetInput) error {
 }
 
 // forget requests the end of the management. A step that is running ends first, except
-// one that only reads, and the wait for an operation: no request is sent after that.
+// one that only reads, and the wait for an operation: no request is sent after that. The memo
+// stops a write of the step that has not left.
 func (r *reconciler) forget(ctx workflow.Context, in ForgetInput) (ForgetResult, error) {
 	if r.state.Forget == nil {
 		r.state.Forget = &in
@@ -24,6 +25,9 @@ func (r *reconciler) forget(ctx workflow.Context, in ForgetInput) (ForgetResult,
 	}
 	r.interruptRead()
 	result := ForgetResult{Busy: r.inPass && r.cancelPoll == nil && !r.interrupted}
+	if result.Busy {
+		writeMemo(ctx, map[string]any{MemoForgotten: true})
+	}
 	r.endPoll()
 	return result, nil
 }

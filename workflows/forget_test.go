@@ -9,6 +9,7 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
+	"github.com/stretchr/testify/mock"
 )
 
 // TestForget ends the management in each state, and sends nothing to Azure.
@@ -131,6 +132,10 @@ func TestForgetDuringAStep(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t)
+			announced := false
+			r.OnUpsertMemo(mock.Anything).Run(func(args mock.Arguments) {
+				announced = announced || args.Get(0).(map[string]any)[workflows.MemoForgotten] == true
+			}).Return(nil).Maybe()
 			results := make(chan *updateResult, 1) // a canceled activity runs on beside the end
 			c.script(r, func() { results <- r.duringActivity(workflows.ForgetUpdate, workflows.ForgetInput{By: "ada@host"}) })
 			r.apply(desired())
@@ -147,6 +152,9 @@ func TestForgetDuringAStep(t *testing.T) {
 			}
 			if got := <-results; got.result != (workflows.ForgetResult{Busy: c.busy}) {
 				t.Errorf("%s: result %+v", c.reason, got.result)
+			}
+			if announced != c.busy {
+				t.Errorf("%s: the memo stops a write: %t, want %t", c.reason, announced, c.busy)
 			}
 			if last := r.script.calls[len(r.script.calls)-1]; last != c.last {
 				t.Errorf("%s: the last activity is %s, want %s", c.reason, last, c.last)

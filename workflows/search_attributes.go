@@ -206,6 +206,9 @@ const (
 	// MemoGeneration is the newest generation that was applied while a write was in
 	// progress: workers read it before the write leaves.
 	MemoGeneration = "generation"
+	// MemoForgotten is true if the management ended while a step ran: workers read it with
+	// MemoGeneration.
+	MemoForgotten = "forgotten"
 )
 
 // Memo returns the memo that a starter sets at the start.

@@ -20,9 +20,10 @@ import (
 type fleet struct {
 	world *world
 
-	mu         sync.Mutex
-	managed    map[string]activities.Managed
-	generation int64
+	mu      sync.Mutex
+	managed map[string]activities.Managed
+	// standing is what the memo of the workflow says to its writes.
+	standing writing.Standing
 	// frozen is the freeze in force, nil without one, frozenBy the call during which it began.
 	frozen   *writing.Freeze
 	frozenBy *call
@@ -207,8 +208,9 @@ func (f *fleet) ReadMemory(ctx context.Context, _ resource.ID) (activities.Workf
 	return activities.WorkflowMemory{}, false, err
 }
 
-// Confirm records a heartbeat, and returns the newest generation in the memo.
+// Confirm records a heartbeat, and returns what the memo says.
 func (f *fleet) Confirm(ctx context.Context, attempt writing.Attempt) (writing.Standing, error) {
+	attemptOf(ctx).noteEnd(f.world.isForgotten())
 	return ask(ctx, f, "Confirm", func() writing.Standing {
 		if attemptOf(ctx).isLost() {
 			return writing.Standing{Over: "another attempt has begun"}
@@ -216,14 +218,19 @@ func (f *fleet) Confirm(ctx context.Context, attempt writing.Attempt) (writing.S
 		if attempt.TaskToken != nil {
 			activity.RecordHeartbeat(ctx, attempt.Progress)
 		}
-		return writing.Standing{Generation: f.generation}
+		return f.standing
 	})
 }
 
-func (f *fleet) noteGeneration(generation int64) {
+func (f *fleet) noteMemo(memo map[string]any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.generation = generation
+	if generation, ok := memo[workflows.MemoGeneration].(int64); ok {
+		f.standing.Generation = generation
+	}
+	if memo[workflows.MemoForgotten] == true {
+		f.standing.Over = "the management of the resource has ended"
+	}
 }
 
 // manage makes another resource a managed one.

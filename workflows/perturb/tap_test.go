@@ -176,11 +176,9 @@ func (o *workflowOutbound) SignalExternalWorkflow(ctx workflow.Context, _, _, na
 	return sent
 }
 
-// UpsertMemo lets the fleet read the generation in the memo.
+// UpsertMemo lets the fleet read the memo.
 func (o *workflowOutbound) UpsertMemo(ctx workflow.Context, memo map[string]any) error {
-	if generation, ok := memo[workflows.MemoGeneration].(int64); ok {
-		o.world.fleet.noteGeneration(generation)
-	}
+	o.world.fleet.noteMemo(memo)
 	return o.Next.UpsertMemo(ctx, memo)
 }
 

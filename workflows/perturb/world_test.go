@@ -426,14 +426,15 @@ type attemptKey struct{}
 
 // attempt is an attempt of an activity.
 type attempt struct {
-	// local is set for a local activity, unmanaged if the user had ended the management before.
-	local, unmanaged bool
+	// local is set for a local activity.
+	local bool
 	// stalled is closed when the worker stops, resumed when it continues, over at the end.
 	stalled, resumed, over chan struct{}
 
 	mu sync.Mutex
-	// dead is set once the worker is gone, lost once the server believes so.
-	dead, lost bool
+	// dead is set once the worker is gone, lost once the server believes so, unmanaged if the user
+	// had ended the management when the attempt began, or when it asked whether it may write.
+	dead, lost, unmanaged bool
 }
 
 // attemptOf returns the attempt of a context, nil for one outside of all activities.
@@ -481,6 +482,26 @@ func (a *attempt) isLost() bool {
 	return a.lost
 }
 
+// noteEnd notes whether the user has ended the management.
+func (a *attempt) noteEnd(ended bool) {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.unmanaged = a.unmanaged || ended
+}
+
+// isUnmanaged reports whether the attempt may write nothing, because the management has ended.
+func (a *attempt) isUnmanaged() bool {
+	if a == nil {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.unmanaged
+}
+
 func (w *world) isForgotten() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -492,7 +513,7 @@ func (w *world) checkWrite(request *http.Request, c *call) {
 	switch {
 	case w.fleet.forbids(c):
 		w.violate("%s of %s while frozen", request.Method, request.URL.Path)
-	case c.attempt != nil && c.attempt.unmanaged:
+	case c.attempt.isUnmanaged():
 		w.violate("%s of %s after the management ended", request.Method, request.URL.Path)
 	}
 }
