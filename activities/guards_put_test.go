@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/armature-io/armature/activities/contents"
+	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -341,9 +342,12 @@ func TestGuardCreatedSinceRead(t *testing.T) {
 		reason string
 		adopt  resource.Adopt
 		late   bool
+		stale  bool
 		puts   int
 		why    resource.Reason
 	}{
+		"never, stale reads":     {reason: "the list shows it", adopt: resource.AdoptNever, stale: true, why: resource.ReasonAlreadyExists},
+		"as-is, stale reads":     {reason: "the list shows it", adopt: resource.AdoptAsIs, stale: true, why: resource.ReasonAlreadyExists},
 		"never, before the read": {reason: "a provider may ignore If-None-Match", adopt: resource.AdoptNever, why: resource.ReasonAlreadyExists},
 		"never, after it":        {reason: "If-None-Match refuses it", adopt: resource.AdoptNever, late: true, why: "PreconditionFailed"},
 		"as-is, before the read": {reason: "its differences are to be kept", adopt: resource.AdoptAsIs, why: resource.ReasonAlreadyExists},
@@ -367,6 +371,9 @@ func TestGuardCreatedSinceRead(t *testing.T) {
 			w.put(groupText, `{"location":"westus2"}`)
 			if !c.late {
 				w.put(thingText, theirs)
+			}
+			if c.stale {
+				w.sim.AddFault(armsim.Fault{Method: http.MethodGet, Path: thingText, Status: 404, Code: "ResourceNotFound"})
 			}
 			d := desired(t, thingText, thingBody)
 			d.Adopt = c.adopt

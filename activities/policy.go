@@ -78,11 +78,11 @@ func (c *comparer) checkAdoption(now time.Time, verdict resource.Verdict, in Pre
 	return verdict, false
 }
 
-// createdSinceRead is the verdict of a PUT that would change a resource which was
-// created since the pass read it: the next pass adopts it as the manifest allows.
+// createdSinceRead is the verdict of a PUT that would change a resource which the read of the pass
+// lacks: the next pass adopts it as the manifest allows.
 func createdSinceRead(desired resource.Desired) resource.Verdict {
 	verdict := resource.Block(resource.ReasonAlreadyExists, fmt.Sprintf(
-		"another tool or user created %s since this pass read it (adopt: %s); nothing is changed", desired.ID.Short(), desired.Adopt))
+		"another tool or user created %s, which the read of this pass does not show (adopt: %s); nothing is changed", desired.ID.Short(), desired.Adopt))
 	verdict.Class = resource.RetrySlow
 	return verdict
 }

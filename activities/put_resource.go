@@ -273,6 +273,8 @@ func (p *put) reread(ctx context.Context) (*PutResourceResult, error) {
 		return p.stopUnsent(disappearedSinceRead(p.in.Desired), p.maySent), nil
 	case absent && p.repeated:
 		return nil, p.awaitAbsence()
+	case absent && p.mustCreate() && p.isListed(ctx):
+		return p.stopUnsent(createdSinceRead(p.in.Desired), false), nil
 	case absent:
 		return nil, nil
 	case err != nil:
@@ -294,6 +296,12 @@ func (p *put) reread(ctx context.Context) (*PutResourceResult, error) {
 		return p.stopUnsent(createdSinceRead(p.in.Desired), false), nil
 	}
 	return p.checkDue(ctx), nil
+}
+
+// isListed reports whether the list of the owner contains the resource. A list that cannot be read
+// proves nothing: If-None-Match remains.
+func (p *put) isListed(ctx context.Context) bool {
+	return arm.DoubtOf(p.client.ConfirmAbsence(ctx, p.in.Desired.ID, p.in.Desired.APIVersion)) == arm.DoubtOpen
 }
 
 // awaitAbsence returns an error until reads over RereadWindow agree that a PUT of
