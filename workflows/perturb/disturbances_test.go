@@ -24,6 +24,8 @@ type disturbance struct {
 	options func(*armsim.Options)
 	// writes is how many more writes of the resource it causes.
 	writes int
+	// unknown is set if no attempt knows the outcome of the request.
+	unknown bool
 }
 
 const (
@@ -47,7 +49,7 @@ func disturbances() []disturbance {
 	writes := func(_ *kind, p point) bool { return p.write }
 	return []disturbance{
 		{name: "crash before", applies: all, act: (*call).die},
-		{name: "crash after the effect", applies: all, act: func(c *call) { c.proceed(); c.die() }},
+		{name: "crash after the effect", applies: all, act: func(c *call) { c.proceed(); c.die() }, unknown: true},
 		{name: "worker that stops and continues", applies: func(_ *kind, p point) bool { return p.site != siteActivity && !p.local && !p.write }, act: func(c *call) { c.attempt.stall(); c.proceed() }},
 		{name: "lost response", applies: requests, act: func(c *call) { c.proceed(); c.lose("read") }},
 		{name: "no connection", applies: requests, act: func(c *call) { c.lose("dial") }},

