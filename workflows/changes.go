@@ -15,6 +15,6 @@ type change struct {
 	before, after string
 }
 
-// changes are the changes since v0.1.0, oldest first. There has been no release yet: until
-// then a change of the order of commands records the histories anew, without a branch.
+// changes are the changes since v0.1.0, oldest first. Until its tag, a change of the order of
+// commands records the histories anew, without a branch.
 var changes = []change{}
