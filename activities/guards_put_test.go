@@ -349,10 +349,11 @@ func TestGuardCreatedSinceRead(t *testing.T) {
 		"never, stale reads":     {reason: "the list shows it", adopt: resource.AdoptNever, stale: true, why: resource.ReasonAlreadyExists},
 		"as-is, stale reads":     {reason: "the list shows it", adopt: resource.AdoptAsIs, stale: true, why: resource.ReasonAlreadyExists},
 		"never, before the read": {reason: "a provider may ignore If-None-Match", adopt: resource.AdoptNever, why: resource.ReasonAlreadyExists},
-		"never, after it":        {reason: "If-None-Match refuses it", adopt: resource.AdoptNever, late: true, why: "PreconditionFailed"},
+		"never, after it":        {reason: "If-None-Match refuses it", adopt: resource.AdoptNever, late: true, why: resource.ReasonAlreadyExists},
 		"as-is, before the read": {reason: "its differences are to be kept", adopt: resource.AdoptAsIs, why: resource.ReasonAlreadyExists},
-		"as-is, after it":        {reason: "If-None-Match refuses it", adopt: resource.AdoptAsIs, late: true, why: "PreconditionFailed"},
+		"as-is, after it":        {reason: "If-None-Match refuses it", adopt: resource.AdoptAsIs, late: true, why: resource.ReasonAlreadyExists},
 		"always":                 {reason: "it is adopted", adopt: resource.AdoptAlways, puts: 1},
+		"always, after the read": {reason: "it is adopted with its values", adopt: resource.AdoptAlways, late: true, puts: 1},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -383,6 +384,9 @@ func TestGuardCreatedSinceRead(t *testing.T) {
 			}
 			if c.why != "" {
 				want(t, got.Verdict, resource.ActionBlock, c.why, resource.RetrySlow)
+			}
+			if !strings.Contains(w.storedBody(thingText), `"theirs":"x"`) {
+				t.Errorf("%s: the tag of the other tool is gone: %s", c.reason, w.storedBody(thingText))
 			}
 		})
 	}
@@ -455,5 +459,42 @@ func TestGuardTurnsInResults(t *testing.T) {
 				t.Errorf("a DELETE of %s (cascade %t) needs the turn of %q", text, cascade, looked.Turn)
 			}
 		}
+	}
+}
+
+// A service may give If-None-Match another meaning, or have a stale read: after a 412 the resource
+// counts as absent if neither a read nor a list shows it, and is created without the condition.
+//
+//guard:adopt
+func TestGuardRefusedCreation(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		exists bool
+		adopt  resource.Adopt
+		sent   bool
+		why    resource.Reason
+	}{
+		"absent":        {reason: "nothing shows it", sent: true},
+		"stale read":    {reason: "the list shows it", exists: true, why: "PreconditionFailed"},
+		"absent, never": {reason: "the manifest must not change a resource of another tool", adopt: resource.AdoptNever, why: "PreconditionFailed"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.put(groupText, `{"location":"westus2"}`)
+			if c.exists {
+				w.put(thingText, `{"location":"westus2"}`)
+				w.sim.AddFault(armsim.Fault{Method: http.MethodGet, Path: thingText, Status: 404, Code: "ResourceNotFound"})
+			}
+			w.sim.AddFault(armsim.Fault{Method: http.MethodPut, Path: thingText, Status: 412, Code: "PreconditionFailed", Count: 1})
+			d := desired(t, thingText, thingBody)
+			d.Adopt = c.adopt
+			got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, Kind: PutCreation, ObservedAt: w.now()})
+			if got.Sent != c.sent || got.Verdict.Reason != c.why {
+				t.Errorf("%s: %+v", c.reason, got)
+			}
+		})
 	}
 }

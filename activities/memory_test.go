@@ -203,9 +203,9 @@ func TestBaselineOfASecretRotatedDuringPut(t *testing.T) {
 	p.acts.resolver = secrets.New(secrets.Options{Dir: folder})
 	p.desired.SecretRefs, p.desired.Secret = []string{"file:password"}, []string{"properties.adminPassword"}
 	is := func(value string) { must(t, os.WriteFile(filepath.Join(folder, "password"), []byte(value), 0o600)) }
-	send := func() PutResourceResult {
+	send := func(kind PutKind) PutResourceResult {
 		t.Helper()
-		got, err := run(p.world, p.acts.PutResource, PutResourceInput{Desired: p.desired, Kind: PutCreationAgain, ObservedAt: p.now()})
+		got, err := run(p.world, p.acts.PutResource, PutResourceInput{Desired: p.desired, Kind: kind, ObservedAt: p.now()})
 		must(t, err)
 		p.leaks(planted, got)
 		if !got.Sent || len(got.Secrets) != 1 {
@@ -214,14 +214,14 @@ func TestBaselineOfASecretRotatedDuringPut(t *testing.T) {
 		return got
 	}
 	is(planted)
-	first := send()
+	first := send(PutCreationAgain)
 	is(rotated)
 	p.secrets = first.Secrets
 	p.post(shown, true, nil)
 	got := p.pre(shown)
 	want(t, got, resource.ActionProceed, resource.ReasonDrift, "", "properties.adminPassword")
 
-	p.secrets = send().Secrets
+	p.secrets = send(PutUncompared).Secrets
 	p.post(shown, true, got.Differences)
 	want(t, p.pre(shown), resource.ActionSkip, resource.ReasonInSync, "")
 }

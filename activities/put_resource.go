@@ -159,11 +159,11 @@ func (a *putAttempt) outcomeUnknown(err error) bool {
 // putReading is the last read of the resource, on which the PUT rests.
 type putReading struct {
 	etag string
-	// unconditional is set if the PUT is sent without the ETag, because ARM refused it
-	// although the resource still has it.
+	// unconditional is set if the PUT is sent without a condition, because ARM refused one that
+	// holds.
 	unconditional bool
 	// preconditionRetries counts the PUTs of this attempt that ARM refused because the
-	// resource had changed since the read.
+	// resource had changed, or was created, since the read.
 	preconditionRetries int
 	// ownersRead is set once a refused PUT made this attempt read the owners' values again.
 	ownersRead bool

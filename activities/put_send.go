@@ -53,13 +53,7 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 		return *result, nil
 	}
 	p.sending = true
-	options := arm.PutOptions{}
-	if p.mustCreate() {
-		options.IfNoneMatch = "*"
-	}
-	if !p.unconditional && !p.etags.ignoresETags(http.MethodPut, p.in.Desired.ID.Type()) {
-		options.IfMatch = p.etag
-	}
+	options := p.conditions()
 	write, method := p.client.Put, http.MethodPut
 	if p.patch {
 		write, method = p.client.Patch, http.MethodPatch
@@ -71,7 +65,7 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 	if p.hasNoPut(err) {
 		return p.send(ctx)
 	}
-	if options.IfMatch != "" && hasStatus(err, http.StatusPreconditionFailed) && p.preconditionRetries < maxPreconditionRetries {
+	if options != (arm.PutOptions{}) && hasStatus(err, http.StatusPreconditionFailed) && p.preconditionRetries < maxPreconditionRetries {
 		return p.resend(ctx, err, values)
 	}
 	if err != nil {
@@ -101,7 +95,7 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 		}
 		return p.failed(ctx, err, values)
 	}
-	if p.unconditional {
+	if p.unconditional && p.request.Object.Exists() {
 		p.etags.noteIgnoredETags(http.MethodPut, p.in.Desired.ID.Type())
 	}
 	p.lookup.Drop(ctx, p.in.Desired.ID, p.in.Desired.APIVersion)
@@ -170,13 +164,27 @@ func (p *put) refusalText(ctx context.Context, err error, values []string) strin
 	return p.errorVerdict(ctx, p.in.Desired.ID, p.in.Desired.APIVersion, scrubError("put", p.in.Desired.ID, err, values)).Message
 }
 
+// conditions returns what the PUT rests on: that the resource is as it was read, or still absent.
+// After an unknown outcome it may exist by an own PUT.
+func (p *put) conditions() (options arm.PutOptions) {
+	switch exists := p.request.Object.Exists(); {
+	case p.unconditional || exists && p.etags.ignoresETags(http.MethodPut, p.in.Desired.ID.Type()):
+	case exists:
+		options.IfMatch = p.etag
+	case p.in.Kind.creates() && !p.repeated:
+		options.IfNoneMatch = "*"
+	}
+	return options
+}
+
 // maxPreconditionRetries bounds the PUTs that one attempt sends again because another tool writes
 // at the same time. The next 412 is a verdict, with a growing wait.
 const maxPreconditionRetries = 3
 
 // resend reads, merges and sends again after a 412: nothing was written, because the resource had
-// changed since the read. A resource that disappeared is left to the next pass. If the ETag or
-// the content is unchanged, the service ignores ETags: the PUT goes once more without If-Match.
+// changed, or was created, since the read. A resource that disappeared is left to the next pass.
+// If the ETag or the content is unchanged, or neither a read nor a list shows what would prevent a
+// creation, the service gives conditions another meaning: the PUT goes once more without one.
 func (p *put) resend(ctx context.Context, refusal error, values []string) (PutResourceResult, error) {
 	p.preconditionRetries++
 	refused, before := p.etag, withoutETags(p.request.Object.Observed)
@@ -187,10 +195,13 @@ func (p *put) resend(ctx context.Context, refusal error, values []string) (PutRe
 		return PutResourceResult{}, err
 	case result != nil:
 		return *result, nil
-	case !p.request.Object.Exists():
+	case p.request.Object.Exists():
+		p.unconditional = refused != "" && p.etag == refused || reflect.DeepEqual(before, withoutETags(p.request.Object.Observed))
+	case refused == "" && !p.mustCreate() && !p.isListed(ctx):
+		p.unconditional = true
+	default:
 		return p.failed(ctx, refusal, values)
 	}
-	p.unconditional = p.etag == refused || reflect.DeepEqual(before, withoutETags(p.request.Object.Observed))
 	return p.send(ctx)
 }
 

@@ -29,7 +29,7 @@ const (
 type PutOptions struct {
 	// IfMatch is the ETag that the resource must still have (else 412).
 	IfMatch string
-	// IfNoneMatch is "*" for a resource that must not exist yet; some providers
+	// IfNoneMatch is "*" for a resource that must not exist yet (else 412); some providers
 	// ignore it.
 	IfNoneMatch string
 }

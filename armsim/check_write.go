@@ -88,7 +88,8 @@ func (s *Simulator) checkBusy(q *request, r *resource) *response {
 	return nil
 }
 
-// checkConditions evaluates If-Match and If-None-Match of a write (412).
+// checkConditions evaluates If-Match and If-None-Match of a write (412). A provider without ETags
+// ignores If-None-Match.
 func (s *Simulator) checkConditions(q *request, stored *resource) *response {
 	match, noneMatch := q.r.Header.Get("If-Match"), q.r.Header.Get("If-None-Match")
 	if match != "" && match != "*" && s.refusesETags(q.resourceType) {
@@ -97,7 +98,7 @@ func (s *Simulator) checkConditions(q *request, stored *resource) *response {
 	if match != "" && (stored == nil || match != "*" && !sameETag(match, s.etagOf(stored))) {
 		return errPrecondition()
 	}
-	if noneMatch != "" && stored != nil && (noneMatch == "*" || sameETag(noneMatch, s.etagOf(stored))) {
+	if noneMatch != "" && stored != nil && s.showsETag(stored.typ) && (noneMatch == "*" || sameETag(noneMatch, s.etagOf(stored))) {
 		return errPrecondition()
 	}
 	return nil
