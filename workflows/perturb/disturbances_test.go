@@ -64,6 +64,7 @@ func disturbances() []disturbance {
 		{name: "lagging list", applies: writes, act: (*call).proceed, options: func(o *armsim.Options) { o.ListLag = 2 * lag }},
 		{name: "change of another value by another client", applies: func(k *kind, p point) bool { return p.exists && k.foreign != "" }, act: func(c *call) { c.change(c.world.kind.foreign, true); c.proceed() }, writes: 1},
 		{name: "change of a value by another client", applies: func(k *kind, p point) bool { return p.exists && k.drift != "" }, act: func(c *call) { c.change(c.world.kind.drift, false); c.proceed() }, writes: 1},
+		{name: "creation by another client", applies: func(k *kind, p point) bool { return !p.exists && k.conditional }, act: func(c *call) { c.create(); c.proceed() }},
 		{name: "duplicate message", applies: all, act: func(c *call) { c.send(*c.world.lastMessage()); c.proceed() }},
 		{name: "freeze", applies: all, act: func(c *call) { c.freeze(); c.proceed() }},
 		{name: "new generation", applies: all, act: func(c *call) { c.send(c.world.nextGeneration()); c.proceed() }, writes: 1},
@@ -116,6 +117,17 @@ func (c *call) hide(time time.Duration) {
 	c.world.mu.Lock()
 	defer c.world.mu.Unlock()
 	c.world.hiddenUntil = until
+}
+
+// create creates the resource as another client, with a value of its own.
+func (c *call) create() {
+	w := c.world
+	if err := w.sim.As(other).Put(w.kind.desired.ID.String(), cells.Decoded(string(specWith(w.kind.desired, w.kind.foreign).Body))); err != nil {
+		w.violate("creation by another client: %v", err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.user.foreign = append(w.user.foreign, w.kind.foreign)
 }
 
 // change changes the resource as another client. A change that stays is part of the end.
