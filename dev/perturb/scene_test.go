@@ -344,8 +344,9 @@ func (s *scene) failedTasks(r *managed) (found []string) {
 
 // message is an update to the workflow of a resource.
 type message struct {
-	name  string
-	input any
+	name string
+	// input returns the input once all messages before are accepted or refused.
+	input func() any
 	// starts is set for an update that starts the workflow if none runs.
 	starts bool
 }
@@ -366,7 +367,7 @@ func (s *scene) send(r *managed, m message, accept func(client.WorkflowUpdateHan
 		ctx, cancel := context.WithTimeout(s.T.Context(), hangs)
 		defer cancel()
 		options := client.UpdateWorkflowOptions{
-			WorkflowID: r.desired.ID.WorkflowID(), UpdateName: m.name, Args: []any{m.input}, WaitForStage: client.WorkflowUpdateStageCompleted,
+			WorkflowID: r.desired.ID.WorkflowID(), UpdateName: m.name, Args: []any{m.input()}, WaitForStage: client.WorkflowUpdateStageCompleted,
 		}
 		for {
 			handle, err := s.update(ctx, r, options, m.starts)
@@ -402,13 +403,17 @@ func (s *scene) note(r *managed, m message, err error) {
 // apply applies the manifest of a resource with a merge patch of its body.
 func (s *scene) apply(i int, patch string) {
 	r := s.resources[i]
-	s.mu.Lock()
-	desired := r.desired
-	if patch != "" {
-		desired.Body = encoded(cells.Merged(cells.Decoded(string(desired.Body)), cells.Decoded(patch)))
+	var desired resource.Desired
+	input := func() any {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		desired = r.desired
+		if patch != "" {
+			desired.Body = encoded(cells.Merged(cells.Decoded(string(desired.Body)), cells.Decoded(patch)))
+		}
+		return workflows.ApplyInput{Desired: desired, By: "ada"}
 	}
-	s.mu.Unlock()
-	s.send(r, message{name: workflows.ApplyUpdate, input: workflows.ApplyInput{Desired: desired, By: "ada"}, starts: true}, func(handle client.WorkflowUpdateHandle) error {
+	s.send(r, message{name: workflows.ApplyUpdate, input: input, starts: true}, func(handle client.WorkflowUpdateHandle) error {
 		var result workflows.ApplyResult
 		if err := handle.Get(s.T.Context(), &result); err != nil {
 			return err
@@ -426,7 +431,7 @@ func (s *scene) apply(i int, patch string) {
 // delete deletes a resource, with all that is inside it.
 func (s *scene) delete(i int) {
 	r := s.resources[i]
-	s.send(r, message{name: workflows.DeleteUpdate, input: workflows.DeleteInput{Cascade: true, WithData: true, By: "ada"}}, func(handle client.WorkflowUpdateHandle) error {
+	s.send(r, message{name: workflows.DeleteUpdate, input: func() any { return workflows.DeleteInput{Cascade: true, WithData: true, By: "ada"} }}, func(handle client.WorkflowUpdateHandle) error {
 		if err := handle.Get(s.T.Context(), nil); err != nil {
 			return err
 		}
@@ -461,7 +466,7 @@ func (s *scene) deleteStack() {
 // reconcile requests a pass.
 func (s *scene) reconcile(i int, input workflows.ReconcileInput) {
 	input.By = "ada"
-	s.send(s.resources[i], message{name: workflows.ReconcileUpdate, input: input}, func(handle client.WorkflowUpdateHandle) error {
+	s.send(s.resources[i], message{name: workflows.ReconcileUpdate, input: func() any { return input }}, func(handle client.WorkflowUpdateHandle) error {
 		return handle.Get(s.T.Context(), nil)
 	})
 }
