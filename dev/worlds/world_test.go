@@ -302,12 +302,15 @@ func (w *world) patch(id string, s step) {
 }
 
 // bodies returns the resources of a subscription by ID, without what Azure chooses anew for each
-// resource.
+// resource. No tags and an empty mapping are the same: that difference has no PUT.
 func (w *world) bodies(subscription string) map[string]map[string]any {
 	w.T.Helper()
 	all := map[string]map[string]any{}
 	for _, resource := range w.stored("/subscriptions/" + subscription + "/*") {
 		body, _ := w.comparable(map[string]any(resource.Body)).(map[string]any)
+		if tags, _ := body["tags"].(map[string]any); len(tags) == 0 {
+			delete(body, "tags")
+		}
 		all[strings.ToLower(w.comparable(resource.ID).(string))] = body
 	}
 	return all
