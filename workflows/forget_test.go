@@ -132,9 +132,11 @@ func TestForgetDuringAStep(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t)
-			announced := false
+			announced := 0
 			r.OnUpsertMemo(mock.Anything).Run(func(args mock.Arguments) {
-				announced = announced || args.Get(0).(map[string]any)[workflows.MemoForgotten] == true
+				if args.Get(0).(map[string]any)[workflows.MemoForgotten] == true {
+					announced++
+				}
 			}).Return(nil).Maybe()
 			results := make(chan *updateResult, 1) // a canceled activity runs on beside the end
 			c.script(r, func() { results <- r.duringActivity(workflows.ForgetUpdate, workflows.ForgetInput{By: "ada@host"}) })
@@ -153,8 +155,8 @@ func TestForgetDuringAStep(t *testing.T) {
 			if got := <-results; got.result != (workflows.ForgetResult{Busy: c.busy}) {
 				t.Errorf("%s: result %+v", c.reason, got.result)
 			}
-			if announced != c.busy {
-				t.Errorf("%s: the memo stops a write: %t, want %t", c.reason, announced, c.busy)
+			if announced > 1 || announced == 1 != c.busy {
+				t.Errorf("%s: %d memos stop a write, want one: %t", c.reason, announced, c.busy)
 			}
 			if last := r.script.calls[len(r.script.calls)-1]; last != c.last {
 				t.Errorf("%s: the last activity is %s, want %s", c.reason, last, c.last)
