@@ -314,9 +314,13 @@ func explained(status workflows.Status) string {
 	return fmt.Sprintf("generation %d, pass %d, %s %s: %s (next try %s)", status.Generation, status.Pass, status.Phase, status.Condition.Reason, status.Condition.Message, status.NextTry)
 }
 
-// condition returns the reason of the condition of a resource at the end.
+// condition returns the reason of the condition of a resource at the end. A query that goes to a
+// worker that was cut off has no answer, and is repeated.
 func (s *scene) condition(r *managed) string {
 	status, err := s.Status(r.desired.ID.String())
+	for begun := time.Now(); isUnanswered(err) && time.Since(begun) < hangs; {
+		status, err = s.Status(r.desired.ID.String())
+	}
 	if err != nil {
 		return err.Error()
 	}
@@ -324,6 +328,11 @@ func (s *scene) condition(r *managed) string {
 		return fmt.Sprintf("a condition that explains nothing: %+v", status.Condition)
 	}
 	return string(status.Condition.Reason)
+}
+
+func isUnanswered(err error) bool {
+	_, late := errors.AsType[*serviceerror.DeadlineExceeded](err)
+	return late || errors.Is(err, context.DeadlineExceeded)
 }
 
 // failedTasks returns the workflow tasks that a worker could not complete, such as for a replay that
