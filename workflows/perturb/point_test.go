@@ -34,6 +34,13 @@ type point struct {
 // String returns the name of the point in the names of cells.
 func (p point) String() string { return fmt.Sprintf("%s %s %d", p.site, p.name, p.number) }
 
+// isBeside reports whether the request runs beside others of its activity: if these end early, a run
+// may not send it.
+func (p point) isBeside() bool { return p.site == siteTemporal && p.name == "Awaited" }
+
+// sendsPut reports whether the point is a PUT, or the activity that sends it.
+func (p point) sendsPut() bool { return p.write || p.site == siteActivity && p.name == "PutResource" }
+
 // call is a call of an activity, Azure or Temporal. A disturbance may execute it, lose its result,
 // or let the worker die.
 type call struct {

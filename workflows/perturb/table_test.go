@@ -72,7 +72,7 @@ func TestTable(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if !disturbed.world.fired {
+					if !disturbed.world.fired && c.point.isBeside() {
 						c.count(counts, cells.Missed)
 						t.Log("the run did not reach the point")
 					}
@@ -89,10 +89,6 @@ func TestTable(t *testing.T) {
 		}
 	})
 	t.Log("\n" + counts.String())
-	// A request that runs beside others may not be sent when these end early.
-	if missed, run := counts.Count(cells.Missed, harness), counts.Count(cells.Run, harness); missed*100 > run {
-		t.Errorf("%d of %d cells did not reach their point", missed, run)
-	}
 }
 
 // openCells are cells with a violation that is known and not mended, with the reason.
@@ -177,13 +173,16 @@ func (w *world) snapshot() map[string]any {
 func (o *outcome) compare(undisturbed *outcome) []string {
 	w, found := o.world, slices.Clone(o.violations)
 	violate := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	if !w.fired && !w.cell.point.isBeside() {
+		violate("the point was not reached")
+	}
 	own := strings.ToLower(w.kind.desired.ID.String())
 	for key, n := range o.writes {
 		allowed := undisturbed.writes[key]
 		switch {
 		case key == "PUT "+own:
 			allowed += w.cell.disturbance.writes
-			if w.kind.overridden && w.cell.disturbance.unknown {
+			if w.kind.overridden && w.cell.disturbance.unknown && w.cell.point.sendsPut() {
 				allowed++
 			}
 		case key == "DELETE "+own && w.user.deleted && !undisturbed.status.Deleted:
