@@ -33,7 +33,7 @@ type guardedCell struct {
 func reusedPatches() map[string]string {
 	return map[string]string{
 		"an absence after a PUT is no disappearance": "create/azure PUT routeTables:r1 1/creation that reads show after minutes",
-		"a list confirms an absence":                 "routine/azure GET things:t1 1/reads that lack the resource for minutes",
+		"a list confirms an absence":                 "delete/azure GET routeTables:r1 1/reads that lack the resource for minutes",
 		"the next try":                               "create/activity PutResource 1/freeze",
 	}
 }
