@@ -164,8 +164,8 @@ func (p *put) refusalText(ctx context.Context, err error, values []string) strin
 	return p.errorVerdict(ctx, p.in.Desired.ID, p.in.Desired.APIVersion, scrubError("put", p.in.Desired.ID, err, values)).Message
 }
 
-// conditions returns what the PUT rests on: that the resource is as it was read, or still absent.
-// After an unknown outcome it may exist by an own PUT.
+// conditions returns the conditions of the PUT: the resource is as it was read, or still absent.
+// After a PUT of unknown outcome it may exist by that.
 func (p *put) conditions() (options arm.PutOptions) {
 	switch exists := p.request.Object.Exists(); {
 	case p.unconditional || exists && p.etags.ignoresETags(http.MethodPut, p.in.Desired.ID.Type()):
@@ -183,8 +183,8 @@ const maxPreconditionRetries = 3
 
 // resend reads, merges and sends again after a 412: nothing was written, because the resource had
 // changed, or was created, since the read. A resource that disappeared is left to the next pass.
-// If the ETag or the content is unchanged, or neither a read nor a list shows what would prevent a
-// creation, the service gives conditions another meaning: the PUT goes once more without one.
+// If ETag or content are unchanged, or neither a read nor a list shows the resource that would
+// prevent a creation, the service refuses conditions that hold: the PUT goes once more without one.
 func (p *put) resend(ctx context.Context, refusal error, values []string) (PutResourceResult, error) {
 	p.preconditionRetries++
 	refused, before := p.etag, withoutETags(p.request.Object.Observed)

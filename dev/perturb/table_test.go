@@ -44,9 +44,6 @@ func (c *cell) count(counts *cells.Tally, column string) {
 	counts.Add(column, harnessName, c.kind.name, c.disturbance.name)
 }
 
-// openCells are cells with a violation that is known and not mended, with the reason.
-var openCells = []cells.OpenCells{}
-
 // TestTable runs the cells of the table: a tenth without PERTURB, and with -short none, only the
 // undisturbed runs.
 func TestTable(t *testing.T) {
@@ -113,12 +110,7 @@ func runCell(t *testing.T, world *harness.World, c *cell, group string, undistur
 		c.count(counts, cells.Missed)
 		t.Log("the run did not reach the point")
 	}
-	violations := o.compare(undisturbed)
-	if reason := cells.OpenReason(openCells, c.name()); reason != "" && len(violations) > 0 {
-		c.count(counts, cells.Open)
-		t.Skip("open: " + reason)
-	}
-	for _, violation := range violations {
+	for _, violation := range o.compare(undisturbed) {
 		t.Error(violation)
 	}
 }

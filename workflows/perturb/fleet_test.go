@@ -22,7 +22,7 @@ type fleet struct {
 
 	mu      sync.Mutex
 	managed map[string]activities.Managed
-	// standing is what the memo of the workflow says to its writes.
+	// standing is what its writes read in the memo of the workflow.
 	standing writing.Standing
 	// frozen is the freeze in force, nil without one, frozenBy the call during which it began.
 	frozen   *writing.Freeze
@@ -208,7 +208,7 @@ func (f *fleet) ReadMemory(ctx context.Context, _ resource.ID) (activities.Workf
 	return activities.WorkflowMemory{}, false, err
 }
 
-// Confirm records a heartbeat, and returns what the memo says.
+// Confirm records a heartbeat, and returns the standing in the memo.
 func (f *fleet) Confirm(ctx context.Context, attempt writing.Attempt) (writing.Standing, error) {
 	attemptOf(ctx).noteEnd(f.world.isForgotten())
 	return ask(ctx, f, "Confirm", func() writing.Standing {

@@ -73,7 +73,8 @@ type ended struct {
 // attempt runs one attempt. It reports whether the worker was lost; then the attempt may still run.
 func (a *activityTap) attempt(ctx context.Context, info activity.Info, in *interceptor.ExecuteActivityInput) (e ended, lost bool) {
 	w := a.world
-	own := &attempt{local: info.IsLocalActivity, unmanaged: w.isForgotten(), stalled: make(chan struct{}), resumed: make(chan struct{}), over: make(chan struct{})}
+	own := &attempt{local: info.IsLocalActivity, stalled: make(chan struct{}), resumed: make(chan struct{}), over: make(chan struct{})}
+	own.noteEnd(w.isForgotten())
 	ctx, cancel := context.WithCancel(context.WithValue(ctx, attemptKey{}, own))
 	if !info.IsLocalActivity {
 		w.clock.Compare(w.now())

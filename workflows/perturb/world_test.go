@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -431,10 +432,9 @@ type attempt struct {
 	// stalled is closed when the worker stops, resumed when it continues, over at the end.
 	stalled, resumed, over chan struct{}
 
-	mu sync.Mutex
 	// dead is set once the worker is gone, lost once the server believes so, unmanaged if the user
 	// had ended the management when the attempt began, or when it asked whether it may write.
-	dead, lost, unmanaged bool
+	dead, lost, unmanaged atomic.Bool
 }
 
 // attemptOf returns the attempt of a context, nil for one outside of all activities.
@@ -448,58 +448,31 @@ func (a *attempt) die() {
 	if a == nil {
 		return
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.dead, a.lost = true, true
+	a.lost.Store(true)
+	a.dead.Store(true)
 }
 
 // stall stops the worker until another attempt has ended.
 func (a *attempt) stall() {
-	a.mu.Lock()
-	a.lost = true
-	a.mu.Unlock()
+	a.lost.Store(true)
 	close(a.stalled)
 	<-a.resumed
 }
 
 // isDead reports whether the worker is gone.
-func (a *attempt) isDead() bool {
-	if a == nil {
-		return false
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.dead
-}
+func (a *attempt) isDead() bool { return a != nil && a.dead.Load() }
 
 // isLost reports whether the server believes that the worker is gone.
-func (a *attempt) isLost() bool {
-	if a == nil {
-		return false
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.lost
-}
+func (a *attempt) isLost() bool { return a != nil && a.lost.Load() }
+
+// isUnmanaged reports whether the attempt may write nothing, because the management has ended.
+func (a *attempt) isUnmanaged() bool { return a != nil && a.unmanaged.Load() }
 
 // noteEnd notes whether the user has ended the management.
 func (a *attempt) noteEnd(ended bool) {
-	if a == nil {
-		return
+	if a != nil && ended {
+		a.unmanaged.Store(true)
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.unmanaged = a.unmanaged || ended
-}
-
-// isUnmanaged reports whether the attempt may write nothing, because the management has ended.
-func (a *attempt) isUnmanaged() bool {
-	if a == nil {
-		return false
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.unmanaged
 }
 
 func (w *world) isForgotten() bool {

@@ -1,6 +1,5 @@
-// Package cells has the parts that the tables of perturbations share: which cells run, which are
-// open, how many there are, and bodies of resources that two runs can compare. It must not know
-// how a cell runs.
+// Package cells has the parts that the tables of perturbations share: which cells run, how many
+// there are, and bodies of resources that two runs can compare. It must not know how a cell runs.
 package cells
 
 import (
@@ -40,22 +39,6 @@ func Selected(t *testing.T, every uint32) func(name string) bool {
 	return func(name string) bool { return sample.Chosen(every, name) }
 }
 
-// OpenCells are cells with a violation that is known and not mended.
-type OpenCells struct {
-	Cells  *regexp.Regexp
-	Reason string
-}
-
-// OpenReason returns the reason of a known violation of a cell, "" without one.
-func OpenReason(all []OpenCells, name string) string {
-	for _, open := range all {
-		if open.Cells.MatchString(name) {
-			return open.Reason
-		}
-	}
-	return ""
-}
-
 // Tally counts cells. The zero value is empty.
 type Tally struct {
 	mu sync.Mutex
@@ -66,7 +49,6 @@ type Tally struct {
 const (
 	Run    = "run"
 	Missed = "missed"
-	Open   = "open"
 	All    = "all"
 )
 
@@ -96,7 +78,7 @@ func (t *Tally) Count(column, harness string) int {
 func (t *Tally) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	columns := []string{Run, Missed, Open, All}
+	columns := []string{Run, Missed, All}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-60s", "cells")
 	for _, column := range columns {
