@@ -41,7 +41,7 @@ func (p *put) spend(ctx context.Context, budget string, limit int) *resource.Ver
 	grant, err := p.checks.Budgets.Spend(ctx, expense)
 	switch {
 	case err != nil:
-		return new(writing.Unanswered(fmt.Sprintf("cannot ask the %s-budget of the fleet in Temporal", budget), err))
+		return new(writing.Unanswered(fmt.Sprintf("cannot ask the %s-budget of the fleet in Temporal, so nothing is written", budget), err))
 	case grant.Granted:
 		return nil
 	}

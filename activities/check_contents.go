@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/armature-io/armature/activities/contents"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
@@ -86,8 +87,7 @@ func (a *Activities) isClosed(ctx context.Context, in contents.Request, err erro
 
 func (a *Activities) contentsErrorVerdict(ctx context.Context, in contents.Request, err error) resource.Verdict {
 	if _, ok := errors.AsType[contents.LookupError](err); ok {
-		return resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow,
-			fmt.Sprintf("cannot look up in Temporal what Armature manages in %s, so it is not deleted: %v", in.ID.Short(), err))
+		return writing.Unanswered(fmt.Sprintf("cannot look up in Temporal what Armature manages in %s, so it is not deleted", in.ID.Short()), err)
 	}
 	return a.errorVerdict(ctx, in.ID, in.APIVersion, helper("its contents are not known", err))
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities/contents"
+	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/activity"
 	"golang.org/x/sync/errgroup"
@@ -64,12 +65,12 @@ func (a *Activities) CheckDependents(ctx context.Context, in CheckDependentsInpu
 	if err == nil {
 		err = a.wakeRefused(requests, in.ID, found)
 	}
-	if err != nil {
+	if err = TemporalError(err); err != nil {
 		if retry := countTransient(heartbeat, err); retry != nil {
 			return CheckDependentsResult{}, retry
 		}
-		result.Verdict = a.report("CheckDependents", resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow,
-			fmt.Sprintf("cannot look up in Temporal what depends on %s, so it is not deleted: %v", in.ID.Short(), err)))
+		result.Verdict = a.report("CheckDependents", writing.Unanswered(
+			fmt.Sprintf("cannot look up in Temporal what depends on %s, so it is not deleted", in.ID.Short()), err))
 		return result, nil
 	}
 	if in.Intent == contents.IntentReplace {

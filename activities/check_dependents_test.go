@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/resource"
+	"go.temporal.io/api/serviceerror"
 )
 
 // databases are managed children of the cluster.
@@ -203,14 +204,35 @@ func TestCheckDependentsOfAMomentAgo(t *testing.T) {
 	}
 }
 
+// TestCheckDependentsError checks that what Temporal does not answer is tried again, is a verdict
+// then, and that neither blames Azure.
 func TestCheckDependentsError(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.fleet.err = errors.New("Temporal is unreachable")
-	got, failures := finish(w, w.acts.CheckDependents, CheckDependentsInput{ID: id(t, clusterText)})
-	want(t, got.Verdict, resource.ActionError, resource.ReasonCheckFailed, resource.RetrySlow, "Temporal is unreachable", "not deleted")
-	if len(failures) != 3 {
-		t.Errorf("%d attempts before the verdict, want 3", len(failures))
+	cases := map[string]struct {
+		err   error
+		why   resource.Reason
+		class resource.RetryClass
+	}{
+		"slow":    {fmt.Errorf("list workflows: %w", context.DeadlineExceeded), resource.ReasonTemporalSlow, resource.RetryFast},
+		"away":    {serviceerror.NewUnavailable("no connection"), resource.ReasonTemporalUnavailable, resource.RetryFast},
+		"refuses": {errors.New("the namespace is not known"), resource.ReasonCheckFailed, resource.RetrySlow},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.fleet.err = c.err
+			got, failures := finish(w, w.acts.CheckDependents, CheckDependentsInput{ID: id(t, clusterText)})
+			want(t, got.Verdict, resource.ActionError, c.why, c.class, c.err.Error(), "not deleted")
+			if len(failures) != 3 {
+				t.Errorf("%d attempts before the verdict, want 3", len(failures))
+			}
+			for _, failure := range failures {
+				if c.why != resource.ReasonCheckFailed && (failure.Type() != string(c.why) || !strings.Contains(failure.Error(), c.err.Error())) {
+					t.Errorf("an attempt failed with %s: %v, want %s: %v", failure.Type(), failure, c.why, c.err)
+				}
+			}
+		})
 	}
 }
 

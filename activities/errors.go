@@ -128,9 +128,13 @@ func retryTransient(err error, count int) error {
 	if delay > maxTransientDelay {
 		return nil
 	}
-	text := strings.ReplaceAll(secrets.Scrub(err.Error(), nil), context.DeadlineExceeded.Error(), "ARM gave no answer in time")
-	return temporal.NewApplicationErrorWithOptions(text, string(resource.ReasonArmUnreachable),
-		temporal.ApplicationErrorOptions{NextRetryDelay: delay})
+	text := secrets.Scrub(err.Error(), nil)
+	reason, isTemporal := writing.TemporalReason(err)
+	if !isTemporal {
+		reason = resource.ReasonArmUnreachable
+		text = strings.ReplaceAll(text, context.DeadlineExceeded.Error(), "ARM gave no answer in time")
+	}
+	return temporal.NewApplicationErrorWithOptions(text, string(reason), temporal.ApplicationErrorOptions{NextRetryDelay: delay})
 }
 
 // scrubError returns an error of the same kind without the values that were sent.

@@ -17,8 +17,9 @@ func TemporalError(err error) error {
 	_, update := errors.AsType[*client.WorkflowUpdateServiceTimeoutOrCanceledError](err)
 	_, busy := errors.AsType[*serviceerror.ResourceExhausted](err)
 	_, away := errors.AsType[*serviceerror.Unavailable](err)
+	_, known := writing.TemporalReason(err)
 	switch {
-	case err == nil || errors.Is(err, context.Canceled):
+	case known || err == nil || errors.Is(err, context.Canceled):
 		return err
 	case away:
 		return fmt.Errorf("%w: %w", writing.ErrTemporalUnavailable, err)

@@ -125,7 +125,7 @@ func (f *Fleet) Managed(ctx context.Context, id resource.ID) (activities.Managed
 	case isNotFound(err):
 		return activities.Managed{}, false, nil
 	case err != nil:
-		return activities.Managed{}, false, fmt.Errorf("describe workflow of %s: %w", id, err)
+		return activities.Managed{}, false, activities.TemporalError(fmt.Errorf("describe workflow of %s: %w", id, err))
 	}
 	info := described.GetWorkflowExecutionInfo()
 	if info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {

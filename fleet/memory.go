@@ -32,7 +32,7 @@ func (f *Fleet) ReadMemory(ctx context.Context, id resource.ID) (activities.Work
 		err = value.Get(&memory)
 	}
 	if err != nil {
-		return activities.WorkflowMemory{}, false, fmt.Errorf("query %s of %s: %w", workflows.MemoryQuery, id, err)
+		return activities.WorkflowMemory{}, false, activities.TemporalError(fmt.Errorf("query %s of %s: %w", workflows.MemoryQuery, id, err))
 	}
 	return memory, memory.Generation > 0, nil
 }

@@ -1,7 +1,9 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -42,7 +44,11 @@ func (f *Fleet) awaitList(ctx context.Context) error {
 			f.lists.limiter.SetLimit(rate.Limit(f.lists.total / float64(n)))
 		}
 	}
-	return f.lists.limiter.Wait(ctx) //nolint:wrapcheck // the callers add what they listed
+	if err := f.lists.limiter.Wait(ctx); err != nil {
+		// The limiter does not wait at all for what comes after the deadline.
+		return fmt.Errorf("wait for worker.lists-per-second: %w", cmp.Or(ctx.Err(), context.DeadlineExceeded))
+	}
+	return nil
 }
 
 // liveWorkers returns the number of workers that poll the task queue, 0 if it is unknown.

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/activities/writing"
 	"github.com/armature-io/armature/workflows"
 	commonpb "go.temporal.io/api/common/v1"
@@ -16,6 +17,7 @@ import (
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 )
 
 // slowTemporal answers descriptions and heartbeats after a delay. Like the SDK, it gives one
@@ -90,6 +92,36 @@ func (g granted) Get(_ context.Context, into any) error {
 func (s *slowTemporal) DescribeTaskQueue(ctx context.Context, _ string, _ enumspb.TaskQueueType) (*workflowservice.DescribeTaskQueueResponse, error) {
 	s.calls.Add(1)
 	return &workflowservice.DescribeTaskQueueResponse{}, s.wait(ctx)
+}
+
+// QueryWorkflow finds no worker that answers in time.
+func (s *slowTemporal) QueryWorkflow(context.Context, string, string, string, ...any) (converter.EncodedValue, error) {
+	return nil, context.DeadlineExceeded
+}
+
+// TestSlowLookups checks that errors of look-ups blame Temporal, not the request to Azure that
+// waits for them, and that a list that may not be sent in time is as late as one without an answer.
+func TestSlowLookups(t *testing.T) {
+	id := parse(t, database(1))
+	synctest.Test(t, func(t *testing.T) {
+		slow := New(&slowTemporal{t: t, delay: 11 * time.Second}, Options{Namespace: "n", TaskQueue: "q"})
+		if _, _, err := slow.Managed(t.Context(), id); !errors.Is(err, writing.ErrTemporalSlow) {
+			t.Errorf("Managed: %v, want that Temporal is slow", err)
+		}
+		f := New(&slowTemporal{t: t}, Options{Namespace: "n", TaskQueue: "q", ListsPerSecond: 0.001})
+		if _, _, err := f.ReadMemory(t.Context(), id); !errors.Is(err, writing.ErrTemporalSlow) {
+			t.Errorf("ReadMemory: %v, want that Temporal is slow", err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		var refused error
+		for range 3 {
+			refused = f.awaitList(ctx)
+		}
+		if !errors.Is(activities.TemporalError(refused), writing.ErrTemporalSlow) {
+			t.Errorf("the third list of a burst of two: %v, want that Temporal is slow", refused)
+		}
+	})
 }
 
 // TestSlowBudget lets 40 corrections ask a budget at once while an update takes 8 s: the first one

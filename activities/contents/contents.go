@@ -88,6 +88,8 @@ func (l Looker) Look(ctx context.Context, in Request) (resource.Verdict, error) 
 // LookupError reports that IsDeleting failed.
 type LookupError struct{ error }
 
+func (e LookupError) Unwrap() error { return e.error }
+
 // checkItem returns a listed item, and reports whether Armature deletes it already.
 func (l Looker) checkItem(ctx context.Context, parent resource.ID, item json.RawMessage) (Item, bool, error) {
 	var found struct {

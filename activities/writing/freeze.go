@@ -34,7 +34,7 @@ func (c Checks) CheckFreeze(ctx context.Context, desired resource.Desired) *reso
 	freeze, frozen, err := c.Freezer.Frozen(ctx, desired.Labels)
 	switch {
 	case err != nil:
-		return new(Unanswered(fmt.Sprintf("cannot look up freezes of %s in Temporal", desired.ID.Short()), err))
+		return new(Unanswered(fmt.Sprintf("cannot look up freezes of %s in Temporal, so nothing is written", desired.ID.Short()), err))
 	case !frozen:
 		return nil
 	}

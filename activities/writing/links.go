@@ -72,8 +72,7 @@ func (s *Step) checkManaged(ctx context.Context, write Link) *resource.Verdict {
 	origin := cmp.Or(s.Observed.Setting(managed.Labels), "policy "+string(managed.Policy))
 	switch {
 	case err != nil:
-		return new(resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, fmt.Sprintf(
-			"cannot look up in Temporal whether Armature manages %s, so no %s is sent: %v", write.ID.Short(), write.Method, err)))
+		return new(Unanswered(fmt.Sprintf("cannot look up in Temporal whether Armature manages %s, so no %s is sent", write.ID.Short(), write.Method), err))
 	case !known:
 		return nil
 	case write.Method == http.MethodDelete, managed.Policy == resource.PolicyObserve:
@@ -95,7 +94,7 @@ func (s *Step) checkLinkBudget(ctx context.Context, _ arm.Write) *resource.Verdi
 	})
 	switch {
 	case err != nil:
-		return new(Unanswered(fmt.Sprintf("cannot ask the put-budget of the fleet in Temporal for the %s of %s by an extension", write.Method, write.ID.Short()), err))
+		return new(Unanswered(fmt.Sprintf("cannot ask the put-budget of the fleet in Temporal for the %s of %s by an extension, so nothing is written", write.Method, write.ID.Short()), err))
 	case grant.Granted:
 		return nil
 	}

@@ -178,7 +178,7 @@ func (s *Step) checkAttempt(ctx context.Context, write arm.Write) *resource.Verd
 	standing, err := s.Attempts.Confirm(ctx, attempt)
 	switch {
 	case err != nil:
-		return new(Unanswered(fmt.Sprintf("cannot confirm in Temporal that this step of %s is still current", s.Desired.ID.Short()), err))
+		return new(Unanswered(fmt.Sprintf("cannot confirm in Temporal that this step of %s is still current, so nothing is written", s.Desired.ID.Short()), err))
 	case standing.Over != "":
 		return new(superseded(standing.Over + ": this attempt sends nothing more"))
 	case s.Generation > 0 && standing.Generation > s.Generation:

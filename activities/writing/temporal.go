@@ -27,11 +27,12 @@ func TemporalReason(err error) (resource.Reason, bool) {
 }
 
 // Unanswered returns the verdict that stops a write because a question to Temporal has no
-// answer. Temporal is seldom away for long, so the next try comes soon.
-func Unanswered(question string, err error) resource.Verdict {
+// answer. The text says what cannot be asked, and what is not done. Temporal is seldom away for
+// long, so the next try comes soon.
+func Unanswered(text string, err error) resource.Verdict {
 	reason, known := TemporalReason(err)
 	if !known {
 		reason = resource.ReasonCheckFailed
 	}
-	return resource.Fail(reason, reason.Class(), fmt.Sprintf("%s, so nothing is written: %v", question, err))
+	return resource.Fail(reason, reason.Class(), fmt.Sprintf("%s: %v", text, err))
 }
