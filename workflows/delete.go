@@ -3,7 +3,6 @@ package workflows
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/armature-io/armature/activities"
@@ -101,7 +100,7 @@ func (r *reconciler) getForDelete(ctx workflow.Context, p *pass) resource.Verdic
 	}
 	if p.got.InFlight != "" && !p.request.forced() {
 		method := "PUT"
-		if strings.EqualFold(p.got.InFlight, "Deleting") {
+		if isDeleting(p.got.InFlight) {
 			method = "DELETE"
 		}
 		if polled := r.poll(ctx, p, operation{method: method}); polled.Reason == resource.ReasonOperationTimeout {

@@ -213,6 +213,9 @@ func (r *reconciler) read(ctx workflow.Context, p *pass, in activities.GetResour
 	verdict := verdictOf(got.Verdict, err)
 	if !verdict.Stops() {
 		r.noteRead(p, got)
+		if !got.Exists && !r.inDeletion {
+			r.notifyFallen(ctx)
+		}
 	}
 	return verdict
 }
@@ -239,11 +242,12 @@ func (r *reconciler) looks(expect activities.Expectation) bool {
 	return s.Deletion == nil && (unknown || s.Phase == PhaseReady || expect == activities.ExpectPresent)
 }
 
-// noteRead takes a reading. An approval to recreate a resource that exists is used up.
+// noteRead takes a reading.
 func (r *reconciler) noteRead(p *pass, got activities.GetResourceResult) {
 	p.got = got
 	if got.Exists {
-		r.state.Known.Seen, r.state.Requests.Approved.Recreation = true, false
+		r.state.Known.Seen = true
+		r.state.Requests.noteExisting(got.InFlight)
 	}
 	if deletion := r.state.Deletion; deletion != nil && r.inDeletion {
 		deletion.noteRead(got)

@@ -37,7 +37,7 @@ func (r *reconciler) replace(ctx workflow.Context, p *pass, refusal resource.Ver
 	// Before the DELETE: a worker that is lost in it must not leave an absence that no user
 	// approved, nor delete what another user created meanwhile.
 	r.state.approveRecreation()
-	r.state.Requests.Approved.Replacement = false
+	r.state.Requests.Approved.Replacement, r.state.Requests.Falling = false, dependents.Falling
 	deleted, err := executeWrite(requestOptions(ctx, "DELETE "+nameAndVersion(p.desired)+" to create it again"), r, a.DeleteResource, activities.DeleteResourceInput{
 		Desired: p.desired, PassFacts: r.writeFacts(p), SignedDeletion: writing.SignedDeletion{Order: r.state.Requests.Order}, ETag: p.got.ETag,
 	})
@@ -53,13 +53,22 @@ func (r *reconciler) replace(ctx workflow.Context, p *pass, refusal resource.Ver
 	}
 	r.state.approveRecreation()
 	r.state.Requests.Pass = true
-	if len(dependents.Falling) > 0 {
-		r.notifyDependents(ctx, activities.WakeDependentsInput{State: stateReplaced, Fallen: dependents.Falling, Once: true})
-	}
+	r.notifyFallen(ctx)
 	return resource.Verdict{
 		Action: resource.ActionBlock, Reason: resource.ReasonReconciling, Severity: resource.SeverityInfo, Class: resource.RetryFast,
 		Message: "deleted, because Azure refuses to change it; it is created again",
 	}
+}
+
+// notifyFallen wakes what fell with the replaced resource, once it is known to be gone: if the
+// result of the DELETE is lost, by the next read.
+func (r *reconciler) notifyFallen(ctx workflow.Context) {
+	fallen := r.state.Requests.Falling
+	if len(fallen) == 0 {
+		return
+	}
+	r.state.Requests.Falling = nil
+	r.notifyDependents(ctx, activities.WakeDependentsInput{State: stateReplaced, Fallen: fallen, Once: true})
 }
 
 // mayReplace reports whether the approval to replace the resource still counts: no forget,

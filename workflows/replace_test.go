@@ -23,8 +23,9 @@ func TestReplace(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		blocks string
-		// lost is set if the DELETE gets no response and the next read shows a resource.
-		lost bool
+		// lost is set if the DELETE gets no response, deleting if the next read shows its
+		// operation, and recreated if the next read shows a resource.
+		lost, deleting, recreated bool
 		// message is sent while the step "dependents" or "contents" runs.
 		during  string
 		message string
@@ -46,8 +47,16 @@ func TestReplace(t *testing.T) {
 			want: []string{"put", "dependents", "put"},
 		},
 		"created again": {
-			reason: "after a lost response the resource may be that of another user", lost: true,
+			reason: "after a lost response the resource may be that of another user", lost: true, recreated: true,
 			want: []string{"put", "dependents", "contents", "delete", "put"},
+		},
+		"lost": {
+			reason: "the next read shows that the DELETE was done", lost: true,
+			want: []string{"put", "dependents", "contents", "delete", "put approved"},
+		},
+		"lost while it runs": {
+			reason: "a read during the DELETE uses no approval up", lost: true, deleting: true,
+			want: []string{"put", "dependents", "contents", "delete", "put approved"},
 		},
 		"contained": {reason: "it contains what nothing manages", blocks: "contents", want: []string{"put", "dependents", "contents"}},
 	}
@@ -56,6 +65,7 @@ func TestReplace(t *testing.T) {
 			r := newRun(t)
 			var calls []string
 			exists := true
+			var state, read string // of the operation: now, and as the last read showed it
 			block := resource.Block(resource.ReasonContainsUnmanaged, "it contains something")
 			block.Class = resource.RetryVerySlow
 			guard := func(name string) resource.Verdict {
@@ -69,9 +79,16 @@ func TestReplace(t *testing.T) {
 				return resource.Proceed("")
 			}
 			r.script.get = func(activities.GetResourceInput) activities.GetResourceResult {
-				return activities.GetResourceResult{Verdict: resource.Proceed(""), Exists: exists}
+				got := activities.GetResourceResult{Verdict: resource.Proceed(""), Exists: exists, InFlight: state}
+				if read, state = state, ""; read != "" {
+					exists = false // the operation ends after this read
+				}
+				return got
 			}
 			r.script.pre = func(in activities.PreCheckInput) resource.Verdict {
+				if read != "" {
+					return resource.Block(resource.ReasonOperationInProgress, "it is being deleted")
+				}
 				return resource.Verdict{Action: resource.ActionProceed, Reason: resource.ReasonDrift, Create: !exists, Differences: []resource.Difference{{Path: "location"}}}
 			}
 			r.script.put = func(in activities.PutResourceInput) (activities.PutResourceResult, error) {
@@ -92,10 +109,13 @@ func TestReplace(t *testing.T) {
 			r.script.contents = func(contents.Request) resource.Verdict { return guard("contents") }
 			r.script.delete = func(activities.DeleteResourceInput) activities.DeleteResourceResult {
 				calls = append(calls, "delete")
+				exists = c.lost && (c.deleting || c.recreated)
+				if c.deleting {
+					state = "Deleting"
+				}
 				if c.lost {
 					return activities.DeleteResourceResult{Verdict: resource.Fail(resource.ReasonArmUnreachable, resource.RetryFast, "no response")}
 				}
-				exists = false
 				return activities.DeleteResourceResult{Verdict: resource.Proceed(""), Done: true}
 			}
 			r.script.falling = []resource.ID{mustID(desired().ID.String() + "/parts/p")}
@@ -103,7 +123,7 @@ func TestReplace(t *testing.T) {
 			r.at(time.Minute, workflows.ReconcileUpdate, workflows.ReconcileInput{Recreate: true})
 			r.start(2 * time.Minute)
 			fallen := slices.ContainsFunc(r.script.wakes, func(in activities.WakeDependentsInput) bool { return len(in.Fallen) == 1 })
-			if fallen != (slices.Contains(c.want, "delete") && !c.lost) {
+			if fallen != (slices.Contains(c.want, "put approved")) {
 				t.Errorf("%s: what fell with it was woken: %t", c.reason, fallen)
 			}
 			if len(calls) == 0 || calls[0] != "put" {

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"strings"
 	"time"
 
 	"github.com/armature-io/armature/activities"
@@ -27,11 +28,14 @@ type Requests struct {
 	Pass bool `json:"pass,omitempty"`
 	userRequest
 	// Approved are the effects that users approved: a recreation until a read shows the
-	// resource, a replacement until its DELETE is sent or the pass with that read ends, the
+	// resource and that nothing deletes it, a replacement until its DELETE is sent or the pass with that read ends, the
 	// removal of settings of other tools until the PUT was sent or none is due.
 	Approved activities.Approvals `json:"approved,omitzero"`
 	// Order is the signed approval of a recreation, nil for one that is not signed.
 	Order *resource.DeletionOrder `json:"order,omitempty"`
+	// Falling are the managed resources that fall with the replaced one, until its absence is
+	// known and they are woken. They are created again with the same approval.
+	Falling []resource.ID `json:"falling,omitempty"`
 	// HeldDrops is set while a correction waits because it would remove settings of other
 	// tools. The next request of a user approves it.
 	HeldDrops bool `json:"heldDrops,omitempty"`
@@ -49,6 +53,19 @@ func (r *Requests) approveDrops() bool {
 func (s *State) approveRecreation() {
 	s.Requests.Approved.Recreation, s.Write.At = true, time.Time{}
 }
+
+// noteExisting ends the approvals that a read of the resource uses up. One that is being deleted, in
+// the state that its provider names, is created again: its DELETE may be that of a replacement
+// whose response was lost. No second DELETE is approved.
+func (r *Requests) noteExisting(state string) {
+	if isDeleting(state) {
+		r.Approved.Replacement = false
+		return
+	}
+	r.Approved.Recreation, r.Falling = false, nil
+}
+
+func isDeleting(state string) bool { return strings.EqualFold(state, "Deleting") }
 
 // take returns the request for the pass that begins. An approval to replace the resource ends
 // with the one to recreate it, which a read of the resource uses up.
