@@ -17,6 +17,8 @@ type kind struct {
 	azure []initial
 	// managed is set if the resources are managed and Ready before the points begin.
 	managed bool
+	// stack is set if the CLI deletes the resources as a stack.
+	stack bool
 	// begin sends the messages with which the points begin.
 	begin   func(*scene)
 	options func(*armsim.Options)
@@ -91,7 +93,7 @@ func kinds() []*kind {
 			s.apply(0, `{"location":"eastus"}`)
 			s.reconcile(0, workflows.ReconcileInput{Recreate: true})
 		}},
-		{name: "delete a stack", manifests: network + stack + document + subnet + stack, managed: true, next: nextPrefix, begin: (*scene).deleteStack},
+		{name: "delete a stack", manifests: network + stack + document + subnet + stack, managed: true, stack: true, next: nextPrefix, begin: (*scene).deleteStack},
 		{name: "delete with children", manifests: network + document + subnet, managed: true, next: nextPrefix, begin: func(s *scene) { s.delete(0) }},
 	}
 }

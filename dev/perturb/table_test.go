@@ -165,6 +165,8 @@ func (o *outcome) compare(undisturbed *outcome) []string {
 		reason := undisturbed.status[id]
 		body := want[id]
 		switch {
+		case r.held:
+			want[id], reason = undisturbed.scene.before[id], string(resource.ReasonWaitingForDependents)
 		case r.deleted:
 			delete(want, id)
 			reason = "Deleted"
