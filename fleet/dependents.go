@@ -33,10 +33,10 @@ const (
 // comes after the last dependent was deleted.
 func (f *Fleet) Dependents(ctx context.Context, id resource.ID) (activities.Dependents, error) {
 	found, err := f.dependents.Do(ctx, id)
-	if err != nil || found.Blocking > maxConfirmed {
-		return found, err
+	if err == nil && found.Blocking <= maxConfirmed {
+		found, err = f.confirm(ctx, id, found)
 	}
-	return f.confirm(ctx, id, found)
+	return found, activities.TemporalError(err)
 }
 
 // confirm drops the dependents that ended since the list was written, and updates those
